@@ -1,0 +1,150 @@
+"""What the commands share: options, finding the checkout, and turning errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from baracuda.codegen.tree import Difference
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# What a path on the command line can do wrong; other errors of the system (a full disk) are failures.
+_PATH_ERRORS = frozenset(
+    {
+        errno.EACCES,
+        errno.EEXIST,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    }
+)
+
+
+class Failure(click.ClickException):
+    """Something is stale or failed: a message for the user, exit code 1, never a traceback."""
+
+    exit_code = 1
+
+
+class BadInput(Failure):
+    """What the user gave is wrong: exit code 2."""
+
+    exit_code = 2
+
+
+class Group(click.Group):
+    """A group whose commands report a user's mistakes in words and let real bugs through."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            failure = explain(error)
+            if failure is None:
+                raise
+            raise failure from error
+
+
+def explain(error: Exception) -> Failure | None:
+    """Return the failure to show for an error that is the user's or the machine's, `None` for a bug."""
+    from baracuda.codegen.problems import SpecError
+    from baracuda.errors import BaracudaError, CompileError, DriverError
+
+    if isinstance(error, CompileError | DriverError):
+        return Failure(str(error))
+    if isinstance(error, SpecError | BaracudaError):
+        return BadInput(str(error))
+    if isinstance(error, OSError):
+        at_fault = error.errno in _PATH_ERRORS or error.errno is None
+        return BadInput(str(error)) if at_fault else Failure(str(error))
+    return None
+
+
+def spec_option(function: _Function) -> _Function:
+    """Add `--spec`, handed over as `spec`: a path or `None`."""
+    return click.option(
+        "--spec",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="The spec; by default ops.yaml of this checkout, else the one that this package was made from.",
+    )(function)
+
+
+def out_option(function: _Function) -> _Function:
+    """Add `--out`, handed over as `out`: a path or `None`."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="The generated folder; by default generated/ of this checkout.",
+    )(function)
+
+
+def output_folder(spec: Path | None, out: Path | None) -> Path:
+    """Return the folder that `generate` writes and `check` compares.
+
+    Only the checkout's own spec has a default, so another spec can never overwrite the checkout's kernels.
+    """
+    if out is not None:
+        return out
+    root = checkout_root()
+    if root is None:
+        raise click.UsageError("the package runs from no checkout, so name the folder: --out DIR")
+    if spec is not None and spec.resolve() != (root / "ops.yaml").resolve():
+        raise click.UsageError(f"{spec} is not this checkout's ops.yaml, so name its folder: --out DIR")
+    return root / "generated"
+
+
+def checkout_root() -> Path | None:
+    """Return the folder that holds ops.yaml, where the package runs from a checkout."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "ops.yaml").is_file() and (root / "pyproject.toml").is_file() else None
+
+
+def report_differences(differences: Sequence[Difference], out: Path, command: str) -> None:
+    """Print the differences as one unified diff, say how to mend them, and exit 1, if there are any."""
+    if not differences:
+        return
+    for difference in differences:
+        click.echo(difference.diff, nl=False)
+    for difference in differences:
+        click.echo(f"{difference.kind}: {out / difference.path}", err=True)
+    remedies = []
+    if any(difference.kind != "foreign" for difference in differences):
+        remedies.append(f"run `{command}`")
+    if any(difference.kind == "foreign" for difference in differences):
+        remedies.append("move the foreign files out of the folder")
+    raise Failure(f"{out} is not what the spec gives: {' and '.join(remedies)}")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> str:
+    """Return rows as aligned columns under `head`; the columns named in `right` are right-aligned."""
+    cells = [list(head), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    lines = []
+    for row in cells:
+        padded = [
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(head, row, widths, strict=True)
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def on_terminal() -> bool:
+    """Whether standard output is a terminal, which may get colours and a moving progress bar."""
+    return sys.stdout.isatty()

@@ -1,0 +1,122 @@
+"""The one table of functions. The C++ spelling of each is `baracuda::<name>`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import numeric
+from .numeric import Implementation, plain, special
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the formula language.
+
+    `rule` types it: "float" takes floats and gives the type in which they meet; "number" the same, but an
+    integer when all arguments are; "test" gives a condition; "exponent" an integer; "ldexp" takes a float
+    and an integer. `most` is None for any number of arguments. `python` is its spelling in plain Python,
+    None where there is none. `numpy` takes the array module and the arguments.
+    """
+
+    name: str
+    least: int
+    most: int | None
+    rule: str
+    numpy: Implementation
+    doc: str
+    python: str | None = None
+
+    def arity(self) -> str:
+        """How many arguments it takes, as a message says it."""
+        count = f"{self.least} argument" + ("s" if self.least > 1 else "")
+        return f"at least {count}" if self.most is None else count
+
+
+def _one(
+    name: str, numpy: Implementation, doc: str, python: str | None = None, rule: str = "float"
+) -> Function:
+    return Function(name, 1, 1, rule, numpy, doc, python)
+
+
+def _two(
+    name: str, numpy: Implementation, doc: str, python: str | None = None, rule: str = "float"
+) -> Function:
+    return Function(name, 2, 2, rule, numpy, doc, python)
+
+
+def _many(name: str, numpy: Implementation, doc: str, python: str | None, rule: str) -> Function:
+    return Function(name, 2, None, rule, numpy, doc, python)
+
+
+def _three(name: str, numpy: Implementation, doc: str, rule: str) -> Function:
+    return Function(name, 3, 3, rule, numpy, doc)
+
+
+_TABLE = (
+    _one("abs", plain("abs"), "absolute value", "abs", "number"),
+    _one("sign", plain("sign"), "-1, 0 or 1; 0 for both zeros; NaN for NaN", None, "number"),
+    _one("square", plain("square"), "x * x; also what x ** 2 means", None, "number"),
+    _one("reciprocal", numeric.reciprocal, "1 / x"),
+    _one("sqrt", plain("sqrt"), "square root, correctly rounded", "math.sqrt"),
+    _one("rsqrt", numeric.rsqrt, "1 / sqrt(x)"),
+    _one("cbrt", plain("cbrt"), "cube root"),
+    _one("exp", plain("exp"), "e**x", "math.exp"),
+    _one("exp2", plain("exp2"), "2**x"),
+    _one("exp10", numeric.exp10, "10**x"),
+    _one("expm1", plain("expm1"), "exp(x) - 1, accurate near 0", "math.expm1"),
+    _one("log", plain("log"), "natural logarithm", "math.log"),
+    _one("log2", plain("log2"), "logarithm to base 2", "math.log2"),
+    _one("log10", plain("log10"), "logarithm to base 10", "math.log10"),
+    _one("log1p", plain("log1p"), "log(1 + x), accurate near 0", "math.log1p"),
+    _one("sin", plain("sin"), "sine", "math.sin"),
+    _one("cos", plain("cos"), "cosine", "math.cos"),
+    _one("tan", plain("tan"), "tangent", "math.tan"),
+    _one("asin", plain("arcsin"), "inverse sine", "math.asin"),
+    _one("acos", plain("arccos"), "inverse cosine", "math.acos"),
+    _one("atan", plain("arctan"), "inverse tangent", "math.atan"),
+    _two("atan2", plain("arctan2"), "angle of the point (second, first)", "math.atan2"),
+    _one("sinh", plain("sinh"), "hyperbolic sine", "math.sinh"),
+    _one("cosh", plain("cosh"), "hyperbolic cosine", "math.cosh"),
+    _one("tanh", plain("tanh"), "hyperbolic tangent", "math.tanh"),
+    _one("asinh", plain("arcsinh"), "inverse hyperbolic sine", "math.asinh"),
+    _one("acosh", plain("arccosh"), "inverse hyperbolic cosine", "math.acosh"),
+    _one("atanh", plain("arctanh"), "inverse hyperbolic tangent", "math.atanh"),
+    _one("erf", special("erf", "erf"), "error function", "math.erf"),
+    _one("erfc", special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail", "math.erfc"),
+    _one("erfinv", numeric.erfinv, "inverse of erf"),
+    _one("lgamma", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma"),
+    _one("tgamma", numeric.tgamma, "gamma function", "math.gamma"),
+    _one("sigmoid", numeric.sigmoid, "1 / (1 + exp(-x)), accurate in the negative tail"),
+    _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
+    _two("pow", plain("power"), "x**y as Python's floats define it", "math.pow"),
+    _two("fmod", plain("fmod"), "remainder with the sign of the dividend, exact", "math.fmod"),
+    _two("remainder", numeric.remainder, "a % b: remainder with the sign of the divisor", None, "number"),
+    _two("floor_divide", numeric.floor_divide, "a // b, so that a == b * (a // b) + a % b", None, "number"),
+    _one("floor", plain("floor"), "largest integer not above x", "math.floor"),
+    _one("ceil", plain("ceil"), "smallest integer not below x", "math.ceil"),
+    _one("trunc", plain("trunc"), "x without its fraction", "math.trunc"),
+    _one("round", plain("rint"), "nearest integer, ties to even"),
+    _two("copysign", plain("copysign"), "magnitude of the first, sign of the second", "math.copysign"),
+    _two("nextafter", plain("nextafter"), "next value after the first toward the second", "math.nextafter"),
+    _many("max", numeric.maximum, "largest; NaN if any is NaN; -0 < +0", "max", "number"),
+    _many("min", numeric.minimum, "smallest; NaN if any is NaN; -0 < +0", "min", "number"),
+    _many("fmax", numeric.fmax, "largest of those that are not NaN", None, "float"),
+    _many("fmin", numeric.fmin, "smallest of those that are not NaN", None, "float"),
+    _three("clamp", numeric.clamp, "min(max(x, low), high)", "number"),
+    _three("fma", numeric.fma, "a * b + c, rounded once", "float"),
+    _one("isnan", plain("isnan"), "whether x is NaN", "math.isnan", "test"),
+    _one("isinf", plain("isinf"), "whether x is an infinity", "math.isinf", "test"),
+    _one("isfinite", plain("isfinite"), "whether x is neither infinite nor NaN", "math.isfinite", "test"),
+    _one("signbit", plain("signbit"), "whether the sign bit of x is set, also of -0 and NaN", None, "test"),
+    _one("mantissa", numeric.mantissa, "m of x = m * 2**exponent(x), 0.5 <= |m| < 1"),
+    _one(
+        "exponent",
+        numeric.exponent,
+        "exponent that goes with `mantissa`; 0 for 0, inf, NaN",
+        None,
+        "exponent",
+    ),
+    _two("ldexp", numeric.ldexp, "x * 2**exponent, rounded once", "math.ldexp", "ldexp"),
+)
+
+FUNCTIONS: dict[str, Function] = {function.name: function for function in _TABLE}

@@ -1,0 +1,235 @@
+"""The functions of the formula language in NumPy, with the same special values as `baracuda/math.cuh`.
+
+Every function takes the array module first and arrays of one dtype (float32, float64, longdouble or int64).
+Functions that NumPy lacks come from SciPy, in longdouble from mpmath; both are imported only when used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = Any
+Implementation = Callable[..., Array]
+
+
+def plain(name: str) -> Implementation:
+    """NumPy's function of that name."""
+
+    def call(xp: Any, *args: Array) -> Array:
+        return getattr(xp, name)(*args)
+
+    return call
+
+
+def special(scipy_name: str, mpmath_name: str) -> Implementation:
+    """A function of one argument from scipy.special, from mpmath where the dtype is wider than a double."""
+
+    def call(xp: Any, x: Array) -> Array:
+        if _is_wide(x):
+            return _by_mpmath(mpmath_name, x)
+        from scipy import special as functions
+
+        return getattr(functions, scipy_name)(x).astype(x.dtype)
+
+    return call
+
+
+def _is_wide(x: Array) -> bool:
+    return bool(x.dtype.kind == "f" and x.dtype.itemsize > 8)
+
+
+def _by_mpmath(name: str, x: Array) -> Array:
+    import mpmath
+
+    def one(value: Any) -> Any:
+        if np.isnan(value):
+            return value
+        high = float(value)
+        with mpmath.workprec(160):
+            exact = mpmath.mpf(high)
+            if np.isfinite(high):
+                exact += mpmath.mpf(float(value - np.longdouble(high)))
+            try:
+                result = getattr(mpmath, name)(exact)
+            except ValueError:
+                return np.longdouble("nan")  # a pole
+            if isinstance(result, mpmath.mpc):
+                result = result.real if name == "loggamma" else mpmath.nan
+            head = float(result)
+            if not np.isfinite(head):
+                return np.longdouble(head)
+            return np.longdouble(head) + np.longdouble(float(result - mpmath.mpf(head)))
+
+    flat = [one(value) for value in np.asarray(x).ravel()]
+    return np.array(flat, dtype=x.dtype).reshape(np.shape(x))
+
+
+def _larger(xp: Any, a: Array, b: Array) -> Array:
+    """The larger of two numbers, +0 above -0; says nothing about NaN."""
+    return xp.where((a > b) | ((a == b) & ~_negative(xp, a)), a, b)
+
+
+def _smaller(xp: Any, a: Array, b: Array) -> Array:
+    return xp.where((a < b) | ((a == b) & _negative(xp, a)), a, b)
+
+
+def _negative(xp: Any, x: Array) -> Array:
+    return xp.signbit(x) if x.dtype.kind == "f" else x < 0
+
+
+def maximum(xp: Any, first: Array, *rest: Array) -> Array:
+    """The largest; NaN if any is NaN."""
+    for item in rest:
+        first = xp.where(xp.isnan(first), first, xp.where(xp.isnan(item), item, _larger(xp, first, item)))
+    return first
+
+
+def minimum(xp: Any, first: Array, *rest: Array) -> Array:
+    """The smallest; NaN if any is NaN."""
+    for item in rest:
+        first = xp.where(xp.isnan(first), first, xp.where(xp.isnan(item), item, _smaller(xp, first, item)))
+    return first
+
+
+def fmax(xp: Any, first: Array, *rest: Array) -> Array:
+    """The largest of those that are not NaN."""
+    for item in rest:
+        first = xp.where(xp.isnan(first), item, xp.where(xp.isnan(item), first, _larger(xp, first, item)))
+    return first
+
+
+def fmin(xp: Any, first: Array, *rest: Array) -> Array:
+    """The smallest of those that are not NaN."""
+    for item in rest:
+        first = xp.where(xp.isnan(first), item, xp.where(xp.isnan(item), first, _smaller(xp, first, item)))
+    return first
+
+
+def clamp(xp: Any, x: Array, low: Array, high: Array) -> Array:
+    """min(max(x, low), high)."""
+    return minimum(xp, maximum(xp, x, low), high)
+
+
+def rsqrt(xp: Any, x: Array) -> Array:
+    """1 / sqrt(x), two roundings."""
+    return x.dtype.type(1) / xp.sqrt(x)
+
+
+def reciprocal(xp: Any, x: Array) -> Array:
+    """1 / x."""
+    return x.dtype.type(1) / x
+
+
+def exp10(xp: Any, x: Array) -> Array:
+    """10**x."""
+    return xp.power(x.dtype.type(10), x)
+
+
+def sigmoid(xp: Any, x: Array) -> Array:
+    """1 / (1 + exp(-x)), without overflow and with a full negative tail."""
+    one = x.dtype.type(1)
+    z = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, one, z) / (one + z)
+
+
+def remainder(xp: Any, a: Array, b: Array) -> Array:
+    """Python's %: the sign of b; an integer modulo 0 is 0."""
+    if a.dtype.kind == "i":
+        safe = xp.where((b == 0) | (b == -1), 1, b)
+        return xp.where((b == 0) | (b == -1), 0, xp.remainder(a, safe))
+    return xp.remainder(a, b)
+
+
+def floor_divide(xp: Any, a: Array, b: Array) -> Array:
+    """Python's //; an integer divided by 0 is 0."""
+    if a.dtype.kind == "i":
+        safe = xp.where((b == 0) | (b == -1), 1, b)
+        return xp.where(b == 0, 0, xp.where(b == -1, -a, xp.floor_divide(a, safe)))
+    return xp.floor_divide(a, b)
+
+
+def lgamma(xp: Any, x: Array) -> Array:
+    """log(|gamma(x)|), +inf at both infinities and at the poles."""
+    ordinary = special("gammaln", "loggamma")(xp, xp.where(_at_pole(xp, x), x.dtype.type(1), x))
+    return xp.where(_at_pole(xp, x), x.dtype.type(np.inf), ordinary)
+
+
+def _at_pole(xp: Any, x: Array) -> Array:
+    return xp.isinf(x) | ((x <= 0) & (x == xp.floor(x)))
+
+
+def tgamma(xp: Any, x: Array) -> Array:
+    """gamma(x); NaN at the negative integers, an infinity of the sign of x at zero."""
+    pole = _at_pole(xp, x)
+    ordinary = special("gamma", "gamma")(xp, xp.where(pole, x.dtype.type(1), x))
+    at_pole = xp.where(x == 0, x.dtype.type(1) / x, xp.where(x > 0, x, x.dtype.type(np.nan)))
+    return xp.where(pole, at_pole, ordinary)
+
+
+def erfinv(xp: Any, x: Array) -> Array:
+    """The inverse of erf; keeps a signed zero."""
+    if not _is_wide(x):
+        return xp.where(x == 0, x, special("erfinv", "erfinv")(xp, x))
+    edge = (x == 0) | ~(xp.abs(x) < 1)
+    ordinary = _by_mpmath("erfinv", xp.where(edge, x.dtype.type(0.5), x))
+    outside = xp.where(xp.abs(x) == 1, xp.copysign(x.dtype.type(np.inf), x), x.dtype.type(np.nan))
+    return xp.where(edge, xp.where(x == 0, x, outside), ordinary)
+
+
+def mantissa(xp: Any, x: Array) -> Array:
+    """The m of x = m * 2**exponent(x) with 0.5 <= |m| < 1; zeros, infinities and NaN as they are."""
+    return xp.where(xp.isfinite(x), xp.frexp(x)[0], x)
+
+
+def exponent(xp: Any, x: Array) -> Array:
+    """The exponent that goes with `mantissa`, int64; 0 for zeros, infinities and NaN."""
+    return xp.where(xp.isfinite(x), xp.frexp(x)[1], 0).astype(np.int64)
+
+
+def ldexp(xp: Any, x: Array, exponent: Array) -> Array:
+    """Return x * 2**exponent, rounded once."""
+    # Beyond this every finite number is infinite or zero, and the exponent fits an int.
+    limit = 2 * (int(np.finfo(x.dtype).maxexp) - int(np.finfo(x.dtype).minexp))
+    return xp.ldexp(x, xp.clip(exponent, -limit, limit).astype(np.int32))
+
+
+def fma(xp: Any, a: Array, b: Array, c: Array) -> Array:
+    """Return a * b + c with one rounding; in longdouble with two, which is closer than either in float64."""
+    if _is_wide(a):
+        return a * b + c
+    a, b, c = np.broadcast_arrays(a, b, c)
+    if a.dtype == np.float32:
+        return _fma32(a, b, c)
+    values = [_fma64(float(p), float(q), float(r)) for p, q, r in zip(a.flat, b.flat, c.flat, strict=True)]
+    return np.array(values, dtype=np.float64).reshape(a.shape)
+
+
+def _fma32(a: Array, b: Array, c: Array) -> Array:
+    # The product is exact in float64. The sum is rounded to odd there, so that float32 rounds it right.
+    product, addend = a.astype(np.float64) * b, c.astype(np.float64)
+    total = product + addend
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    bits = np.ascontiguousarray(total).view(np.int64).reshape(total.shape)
+    inexact = np.isfinite(total) & (error != 0) & (bits % 2 == 0)
+    odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+    return np.where(inexact, odd, total).astype(np.float32)
+
+
+def _fma64(a: float, b: float, c: float) -> float:
+    from fractions import Fraction
+
+    rough = a * b + c
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        return float(np.float64(a) * np.float64(b) + np.float64(c))
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return rough if a == 0 or b == 0 or c != 0 else c + np.copysign(0.0, a) * np.copysign(1.0, b)
+    try:
+        value = exact.numerator / exact.denominator
+    except OverflowError:
+        value = float("inf") if exact > 0 else float("-inf")
+    return value if value else float(np.copysign(0.0, float(np.sign(exact.numerator))))

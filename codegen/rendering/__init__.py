@@ -1,0 +1,5 @@
+"""From a spec to the files of `generated/`: kernels, plans, tables. Pure functions of the spec."""
+
+from baracuda.codegen.rendering.tree import render
+
+__all__ = ["render"]

@@ -1,0 +1,258 @@
+"""Plan modules: descriptors, arguments and plan classes of one category, as Python text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from baracuda.codegen.formula import Call, Expr, Name, free_names, to_python, to_text, walk
+from baracuda.codegen.matrix import source_path
+from baracuda.codegen.rendering.environment import banner, fill
+from baracuda.codegen.rendering.kernel import formula_lines, packed_order
+from baracuda.codegen.spec.families import SHAPE_FUNCTIONS
+from baracuda.codegen.spec.model import Family, Op, Program, Spec
+from baracuda.codegen.spec.program import parse_rule
+from baracuda.codegen.spec.schema import DescriptorField, Tensor
+
+_ANNOTATIONS = {
+    "shape": "tuple[int, ...]",
+    "axes": "int | tuple[int, ...]",
+    "element": "ElementKind | str",
+    "f64": "float",
+    "i64": "int",
+    "bool": "bool",
+}
+_ATTRIBUTE_LETTERS = {"compute": "a", "bool": "b", "i64": "i"}
+_WIDTH = 112
+
+
+def render_plans(spec: Spec, category: str, families: Sequence[Family]) -> str:
+    """The plan module of a category."""
+    entries = [_family(spec, family) for family in families]
+    text_functions = sorted({name for entry in entries for name in entry["shape_functions"]})
+    names: list[str] = []
+    for entry in entries:
+        names += [f"{plan['stem']}{suffix}" for plan in entry["plans"] for suffix in ("Args", "Descriptor", "Plan")]
+    return fill(
+        "plans.py.j2",
+        banner=banner("plans.py.j2"),
+        category=category,
+        plan_names=[plan["name"] for entry in entries for plan in entry["plans"]],
+        names=sorted(names),
+        kinds=sorted({family.kind for family in families}),
+        shape_functions=text_functions,
+        uses_math=any("math." in rule["condition"] for entry in entries for plan in entry["plans"] for rule in plan["rules"])
+        or any("math." in line for entry in entries for f in entry["scalar_functions"] for line in (*f["lines"], f["result"])),
+        families=entries,
+    )
+
+
+def exported_names(spec: Spec, category: str, families: Sequence[Family]) -> list[str]:
+    """The public names of a category's module."""
+    names = []
+    for family in families:
+        for direction in _directions(spec, family):
+            stem = _stem(family, direction)
+            names += [f"{stem}Args", f"{stem}Descriptor", f"{stem}Plan"]
+    return names
+
+
+def _ops(spec: Spec, family: Family) -> list[Op]:
+    return [op for op in spec.ops.values() if op.family is family]
+
+
+def _directions(spec: Spec, family: Family) -> list[str]:
+    present = {direction for op in _ops(spec, family) for direction in op.programs}
+    return [direction for direction in ("forward", "backward") if direction in present]
+
+
+def _stem(family: Family, direction: str) -> str:
+    return family.plan if direction == "forward" else f"{family.plan}Backward"
+
+
+def _family(spec: Spec, family: Family) -> dict[str, Any]:
+    directions = _directions(spec, family)
+    rules = [tensor.shape for direction in directions for tensor in family.tensors(direction).values()]
+    functions = {
+        node.name
+        for rule in (*map(parse_rule, rules), *family.require)
+        for node in walk(rule)
+        if isinstance(node, Call) and node.name in SHAPE_FUNCTIONS
+    }
+    described = {"keepdim_reason"} if "keepdim" in functions else set()
+    return {
+        "plan": family.plan,
+        "doc": family.doc,
+        "kind": family.kind,
+        "template": family.template,
+        "domain": family.domain,
+        "axes": family.axes,
+        "fields": [_field(name, field) for name, field in family.descriptor.items()],
+        "backward": "backward" in directions,
+        "plans": [_plan(spec, family, direction) for direction in directions],
+        "scalar_functions": [
+            _scalar_function(op, direction) for direction in directions for op in _ops(spec, family) if direction in op.programs
+        ],
+        "shape_functions": functions | described,
+    }
+
+
+def _field(name: str, field: DescriptorField) -> dict[str, Any]:
+    follows = field.default if field.type == "shape" and isinstance(field.default, str) else None
+    annotation = _ANNOTATIONS[field.type]
+    return {
+        "name": name,
+        "doc": field.doc,
+        "type": field.type,
+        "annotation": f"{annotation} | None" if follows else annotation,
+        "default": "None" if follows else None if field.default is None else repr(field.default),
+        "follows": follows,
+    }
+
+
+def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:
+    stem = _stem(family, direction)
+    ops = [op for op in _ops(spec, family) if direction in op.programs]
+    doc = f"{family.doc}." if direction == "forward" else f"Gradients of {family.plan}Plan."
+    return {
+        "stem": stem,
+        "name": f"{stem}Plan",
+        "doc": doc,
+        "tensors": [_tensor(name, tensor, family, ops, direction) for name, tensor in family.tensors(direction).items()],
+        "ops": [_op(op, direction) for op in ops],
+        "rules": [*_family_rules(family), *(rule for op in ops for rule in _op_rules(op))],
+    }
+
+
+def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direction: str) -> dict[str, Any]:
+    rule = parse_rule(tensor.shape)
+    fields = {field: f"desc.{field}" for field in family.descriptor}
+    if isinstance(rule, Name):
+        reason = f'"the {rule.name} of the descriptor"'
+    else:
+        assert isinstance(rule, Call)
+        shown = [f'"{arg.name}", desc.{arg.name}' for arg in rule.args if isinstance(arg, Name)]
+        reason = f"{rule.name}_reason({', '.join(shown)})"
+    needed = [name in _required(op, direction) for op in ops]
+    return {
+        "name": name,
+        "doc": tensor.doc,
+        "io": tensor.io,
+        "optional": tensor.optional,
+        "layout": tensor.layout,
+        "may_lack": tensor.optional or not all(needed),
+        "shape_text": to_text(rule),
+        "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
+        "shape_reason": reason,
+    }
+
+
+def _required(op: Op, direction: str) -> list[str]:
+    """Tensors that a caller must give: what the kernel reads, what the contract asks for, what is written."""
+    program = op.programs[direction]
+    tensors = op.family.tensors(direction)
+    asked = [name for name, word in program.takes.items() if word == "required"]
+    return [
+        name
+        for name, tensor in tensors.items()
+        if not tensor.optional and name in {*program.inputs, *program.outputs, *asked}
+    ]
+
+
+def _accepted(op: Op, direction: str) -> list[str]:
+    program = op.programs[direction]
+    return [n for n in op.family.tensors(direction) if n in {*program.inputs, *program.outputs, *program.takes}]
+
+
+def _op(op: Op, direction: str) -> dict[str, Any]:
+    program = op.programs[direction]
+    formulas = [
+        piece
+        for line in formula_lines(program)
+        for piece in textwrap.wrap(line, _WIDTH - 8, subsequent_indent="    ")
+    ]
+    return {
+        "kind_member": op.kind,
+        "stem": op.stem(direction),
+        "doc": op.doc,
+        "dtypes": ", ".join(op.dtypes),
+        "formulas": formulas,
+        "source": source_path(op, direction),
+        "dtype_tuple": _tuple(op.dtypes),
+        "inputs": _tuple(program.inputs),
+        "outputs": _tuple(program.outputs),
+        "required": _set(_required(op, direction)),
+        "accepted": _set(_accepted(op, direction)),
+        "batch_invariant": _tuple(program.outputs),
+        "attribute_kinds": "".join(_ATTRIBUTE_LETTERS[value.kind] for value in packed_order(program.attributes)),
+        "fold": _scalars_name(op, direction),
+        "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
+        "ulp": "{" + ", ".join(f'"{dtype}": {op.ulp[dtype]!r}' for dtype in op.dtypes) + "}",
+        "contraction": op.family.contraction,
+    }
+
+
+def _scalars_name(op: Op, direction: str) -> str:
+    return f"_{op.stem(direction)}_scalars"
+
+
+def _scalar_function(op: Op, direction: str) -> dict[str, Any]:
+    """The host's part of a formula: attributes from the descriptor, then what follows from them, in order."""
+    program = op.programs[direction]
+    values = {value.name: value for value in program.attributes}
+    used = _attribute_names(op, program)
+    lines = [f"{a.name} = desc.{a.source}" for a in op.attributes if a.name in used]
+    own = {a.name: a.name for a in op.attributes}
+    results = {}
+    for value in program.attributes:
+        text = to_python(value.value, own | {name: name for name in values})
+        if text == value.name or value.name in own:
+            results[value.name] = value.name
+        elif value.name in program.source or any(value.name in free_names(o.value) for o in program.attributes):
+            lines.append(f"{value.name} = {text}")
+            results[value.name] = value.name
+        else:
+            results[value.name] = text
+    result = _plain_tuple([results[value.name] for value in packed_order(program.attributes)])
+    return {"name": _scalars_name(op, direction), "op": op.stem(direction), "lines": lines, "result": result}
+
+
+def _attribute_names(op: Op, program: Program) -> set[str]:
+    return {name for value in program.attributes for name in free_names(value.value)} & {a.name for a in op.attributes}
+
+
+def _family_rules(family: Family) -> list[dict[str, str]]:
+    fields = {field: f"desc.{field}" for field in family.descriptor}
+    functions = {key: key for key in SHAPE_FUNCTIONS}
+    return [_rule(rule, to_python(rule, fields, functions)) for rule in family.require]
+
+
+def _op_rules(op: Op) -> list[dict[str, str]]:
+    fields = {field: f"desc.{field}" for field in op.family.descriptor}
+    rules = []
+    for attribute in op.attributes:
+        if attribute.require is not None:
+            rule = _rule(attribute.require, to_python(attribute.require, fields))
+            rule["condition"] = f'desc.kind.value == "{op.kind.lower()}" and {rule["condition"]}'
+            rules.append(rule)
+    return rules
+
+
+def _rule(rule: Expr, code: str) -> dict[str, str]:
+    names = free_names(rule)
+    got = ", ".join(f"{name} is {{desc.{name}}}" for name in names)
+    simple = isinstance(rule, Name | Call)
+    return {"condition": f"not {code}" if simple else f"not ({code})", "message": f'f"{got}, want {to_text(rule)}"'}
+
+
+def _tuple(names: Sequence[str]) -> str:
+    return _plain_tuple([f'"{name}"' for name in names])
+
+
+def _plain_tuple(items: Sequence[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else "(" + ", ".join(items) + ")"
+
+
+def _set(names: Sequence[str]) -> str:
+    return "{" + ", ".join(f'"{name}"' for name in names) + "}" if names else ""

@@ -1,0 +1,95 @@
+"""The whole generated tree: relative path to content."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from baracuda.codegen.matrix import category_folder, kernels, source_path, summed_outputs, variants
+from baracuda.codegen.rendering.environment import banner, fill
+from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
+from baracuda.codegen.rendering.plans import exported_names, render_plans
+from baracuda.codegen.spec.model import Op, Spec
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Every generated file, by its path below the output folder."""
+    files: dict[str, str] = {
+        "__init__.py": f'"""What `baracuda-gen generate` made from ops.yaml.\n\n{banner("plans.py.j2")}\n"""\n',
+        "ops.yaml": spec.path.read_text(encoding="utf-8"),
+        "matrix.csv": _matrix(spec),
+        "OP-MATRIX.md": _matrix_document(spec),
+        "plans/kinds.py": _kinds(spec),
+    }
+    exports: list[tuple[str, str]] = []
+    for category, families in spec.categories().items():
+        module = category_folder(category)
+        files[f"plans/{module}.py"] = render_plans(spec, category, families)
+        exports += [(name, module) for name in exported_names(spec, category, families)]
+    exports += [(kind, "kinds") for kind in sorted({op.family.kind for op in spec.ops.values()})]
+    files["plans/__init__.py"] = fill("plans_init.py.j2", banner=banner("plans_init.py.j2"), exports=sorted(exports))
+    for op in spec.ops.values():
+        for direction in op.programs:
+            files[f"kernels/{source_path(op, direction)}"] = render_kernel(op, direction)
+    names = sorted([*files, "manifest.json"])
+    files["manifest.json"] = json.dumps({"files": names}, indent=2) + "\n"
+    return files
+
+
+def _kinds(spec: Spec) -> str:
+    enums = []
+    for kind in sorted({op.family.kind for op in spec.ops.values()}):
+        ops = [op for op in spec.ops.values() if op.family.kind == kind]
+        plans = sorted({op.family.plan_class(direction) for op in ops for direction in op.programs})
+        members = [{"name": op.kind, "value": op.kind.lower(), "doc": op.doc} for op in ops]
+        enums.append({"name": kind, "plans": " and ".join(plans), "members": members})
+    return fill("kinds.py.j2", banner=banner("kinds.py.j2"), enums=enums)
+
+
+def _rows(spec: Spec) -> list[tuple[Op, str]]:
+    return [(op, direction) for op in spec.ops.values() for direction in op.programs]
+
+
+def _matrix(spec: Spec) -> str:
+    """A line an op and direction: dtypes, variants and guarantees."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ["op", "direction", "plan", "kind", "dtypes", "variants", "ulp", "deterministic", "batch_invariant"]
+    )
+    for op, direction in _rows(spec):
+        summed = summed_outputs(op, direction)
+        invariant = [name for name in op.programs[direction].outputs if name not in summed]
+        writer.writerow(
+            [
+                op.name, direction, op.family.plan_class(direction), op.kind, " ".join(op.dtypes),
+                " ".join(variants(op, direction)), " ".join(f"{op.ulp[d]:g}" for d in op.dtypes), "yes", " ".join(invariant),
+            ]
+        )  # fmt: skip
+    return text.getvalue()
+
+
+def _matrix_document(spec: Spec) -> str:
+    rows = []
+    for op, direction in _rows(spec):
+        program = op.programs[direction]
+        results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.outputs]
+        rows.append(
+            {
+                "op": op.stem(direction),
+                "plan": op.family.plan_class(direction),
+                "kind": op.kind,
+                "formula": "; ".join(f"`{line}`" for line in results),
+                "dtypes": " ".join(op.dtypes),
+                "variants": " ".join(variants(op, direction)),
+                "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in op.dtypes),
+            }
+        )
+    return fill(
+        "OP-MATRIX.md.j2",
+        banner=banner("OP-MATRIX.md.j2"),
+        op_count=len(spec.ops),
+        kernel_count=len(kernels(spec)),
+        rows=rows,
+    )

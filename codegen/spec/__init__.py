@@ -1,0 +1,42 @@
+"""The spec: `ops.yaml` read, checked and resolved. All mistakes of a file are reported at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from baracuda.codegen.problems import SpecError
+from baracuda.codegen.spec.model import Op, Program, Spec
+from baracuda.codegen.spec.resolve import resolve
+from baracuda.codegen.spec.structure import read_structure
+from baracuda.codegen.yaml_source import parse_yaml
+
+__all__ = ["Op", "Program", "Spec", "SpecError", "default_spec_path", "load_spec"]
+
+
+def default_spec_path() -> Path:
+    """`ops.yaml` of the checkout that this package runs from, else the copy that the package ships."""
+    root = Path(__file__).resolve().parents[2]
+    checkout = root / "ops.yaml"
+    return checkout if checkout.is_file() else Path(_generated_folder()) / "ops.yaml"
+
+
+def load_spec(path: Path | None = None) -> Spec:
+    """The spec in a file.
+
+    Raises:
+        SpecError: with every mistake, each with its line.
+        OSError: the file cannot be read.
+    """
+    path = path or default_spec_path()
+    source = parse_yaml(path.read_text(encoding="utf-8"), path.name)
+    file = read_structure(source)
+    spec = resolve(file, source, path) if file is not None and not len(source.problems) else None
+    source.problems.raise_if_any()
+    assert spec is not None
+    return spec
+
+
+def _generated_folder() -> str:
+    import baracuda.generated
+
+    return str(Path(str(baracuda.generated.__file__)).parent)

@@ -1,0 +1,126 @@
+"""The shape of `ops.yaml`: which keys there are, and of which type. What they mean is checked in `resolve`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+Expression = Annotated[str | int | float, Field(description="an expression of the formula language")]
+
+
+class Model(BaseModel):
+    """Base of every entry: unknown keys are errors, and nothing is coerced."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True, frozen=True)
+
+
+class Monoid(Model):
+    """What can be reduced: a typed state with its identity, the state of one element, and the merge of two."""
+
+    doc: str
+    state: dict[Identifier, str] = Field(description="field: `type = identity`, type compute or i64")
+    let: dict[Identifier, Expression] = Field(default={}, description="names for sub-expressions of lift, in x")
+    lift: dict[Identifier, Expression] = Field(description="the state of one element x, a value a field")
+    merge: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        description="the state of a followed by b, a value a field; `let` names sub-expressions"
+    )
+    value: Expression | None = Field(default=None, description="what a formula sees; without it, the fields")
+
+
+class DescriptorField(Model):
+    """One field of a family's descriptor."""
+
+    type: Literal["shape", "axes", "element", "f64", "i64", "bool"]
+    doc: str
+    default: str | int | float | bool | None = Field(default=None, description="a value, or another field's name")
+    of: str | None = Field(default=None, description="for axes: the shape that they index")
+
+
+class Tensor(Model):
+    """One tensor argument of a plan."""
+
+    io: Literal["in", "out"]
+    shape: str = Field(description="an expression over the descriptor's fields")
+    doc: str
+    optional: bool = Field(default=False, description="may be None: an input not given, an output not wanted")
+    role: Literal["element", "row", "column"] = Field(
+        default="element", description="element: read at each place of the domain; row: once a row; column: once a column"
+    )
+    layout: Literal["any", "inner", "contiguous"] = Field(
+        default="any", description="any strides; innermost stride 1; or contiguous"
+    )
+
+
+class Family(Model):
+    """A kernel shape with a plan: what its ops have in common."""
+
+    doc: str
+    template: Identifier = Field(description="templates/<template>.cu.j2")
+    category: Identifier
+    plan: Identifier = Field(description="stem of the plan classes: <plan>Plan, <plan>BackwardPlan")
+    kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
+    domain: Identifier = Field(description="the descriptor's field over whose elements the kernels run")
+    axes: Identifier | None = Field(default=None, description="the descriptor's field with the aggregated axes")
+    descriptor: dict[Identifier, DescriptorField]
+    require: list[Expression] = Field(default=[], description="what a descriptor must satisfy")
+    contraction: bool = Field(default=False, description="whether a * b + c may round once")
+    forward: dict[Identifier, Tensor]
+    backward: dict[Identifier, Tensor] = {}
+
+
+class Attribute(Model):
+    """A run-time scalar of a formula."""
+
+    from_: Identifier = Field(alias="from", description="the descriptor's field that holds it")
+    require: Expression | None = Field(default=None, description="what its value must satisfy")
+
+
+class Direction(Model):
+    """The formulas of one direction; every key that is none of the words below names an output."""
+
+    let: dict[Identifier, Expression] = Field(default={}, description="named sub-expressions, in order")
+    row: dict[Identifier, Expression] = Field(default={}, description="aggregates over the row")
+    takes: dict[Identifier, Literal["required", "optional"]] = Field(
+        default={}, description="saved tensors that the contract asks for, whether or not a formula reads them"
+    )
+    outputs: dict[Identifier, Expression] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_outputs(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        words = set(cls.model_fields) - {"outputs"}
+        return {
+            **{key: value for key, value in data.items() if key in words},
+            "outputs": {key: value for key, value in data.items() if key not in words},
+        }
+
+
+class Op(Model):
+    """One op."""
+
+    family: Identifier
+    doc: str
+    kind: Identifier = Field(description="its member of the family's enum")
+    dtypes: str | list[str]
+    attrs: dict[Identifier, Attribute] = {}
+    forward: Direction
+    backward: Direction | None = None
+    ref: dict[Identifier, str] = Field(description="independent expression an output, over np, scipy, mpmath, math")
+    ulp: dict[str, int | float] = Field(description="error bound a dtype or dtype set, in units in the last place")
+    scale: dict[Identifier, Expression] = Field(
+        default={}, description="magnitude an output that the bound is a multiple of, where a formula cancels"
+    )
+
+
+class SpecFile(Model):
+    """The whole file."""
+
+    version: Literal[1]
+    dtypes: dict[Identifier, list[str]] = {}
+    monoids: dict[Identifier, Monoid] = {}
+    families: dict[Identifier, Family] = {}
+    ops: dict[Identifier, Op] = {}

@@ -1,0 +1,60 @@
+// lerp: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
+//   rest = 1 - weight
+//   at_a = weight == 0
+//   at_b = weight == 1
+//   toward_b = abs(a) <= abs(b)
+//   near = a if toward_b else b
+//   far = b if toward_b else a
+//   t = weight if toward_b else rest
+//   z = near + t * (far - near)
+//   beyond = z > far if far > 0 else z < far
+//   between = z if beyond == (t > 1) or isnan(z) else far
+//   mixed = a * rest + b * weight
+//   y = a if at_a else b if at_b else mixed if (a < 0) != (b < 0) else between
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A rest;  // 1 - weight
+    A weight;
+    bool at_a;  // weight == 0
+    bool at_b;  // weight == 1
+
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        const bool toward_b = baracuda::abs(a) <= baracuda::abs(b);
+        const A near = toward_b ? a : b;
+        const A far = toward_b ? b : a;
+        const A t = toward_b ? weight : rest;
+        const A z = near + t * (far - near);
+        const bool beyond = far > A(0) ? z > far : z < far;
+        const A between = (beyond == (t > A(1)) || baracuda::isnan(z)) ? z : far;
+        const A mixed = a * rest + b * weight;
+        out[0] = at_a ? a : (at_b ? b : ((a < A(0)) != (b < A(0)) ? mixed : between));
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(lerp, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(lerp, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(lerp, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,80 @@
+// lerp_backward: gradients of linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
+//   rest = 1 - weight
+//   da = dy * rest
+//   db = dy * weight
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+#include <baracuda/output_sum.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A rest;  // 1 - weight
+    A weight;
+
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[2]) const {
+        const A dy = in[0];
+        out[0] = dy * rest;
+        out[1] = dy * weight;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 2>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 2>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 2>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(lerp_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(lerp_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(lerp_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+// da of a broadcast operand: the sum over the axes where it is broadcast.
+#ifdef BARACUDA_SUM_da
+using Sum_da = baracuda::OutputSum<A, Formula, 1, 2, 0>;
+using Rows_da = Params<baracuda::Aggregate<baracuda::i32, 1, 1>>;
+using Rows64_da = Params<baracuda::Aggregate<baracuda::i64, 1, 1>>;
+BARACUDA_KERNEL(lerp_backward, sum_da_contig, 256, Rows64_da) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_da_strided, 256, Rows_da) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_da_strided64, 256, Rows64_da) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_da_nodes, 256, Rows64_da) {
+    baracuda::aggregate_nodes<T>(p.operands, Sum_da{p.formula});
+}
+#endif
+
+// db of a broadcast operand: the sum over the axes where it is broadcast.
+#ifdef BARACUDA_SUM_db
+using Sum_db = baracuda::OutputSum<A, Formula, 1, 2, 1>;
+using Rows_db = Params<baracuda::Aggregate<baracuda::i32, 1, 1>>;
+using Rows64_db = Params<baracuda::Aggregate<baracuda::i64, 1, 1>>;
+BARACUDA_KERNEL(lerp_backward, sum_db_contig, 256, Rows64_db) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_db_strided, 256, Rows_db) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_db_strided64, 256, Rows64_db) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_db_nodes, 256, Rows64_db) {
+    baracuda::aggregate_nodes<T>(p.operands, Sum_db{p.formula});
+}
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,20 @@
+"""Every generated plan class, its descriptor, its arguments and its enum, loaded when first asked for.
+
+Generated from ops.yaml by templates/plans_init.py.j2. Do not edit: run `baracuda-gen generate`.
+"""
+
+from __future__ import annotations
+
+MODULES: dict[str, str] = {
+    "BinaryKind": "kinds",
+    "BinaryParamArgs": "binary_elementwise",
+    "BinaryParamBackwardArgs": "binary_elementwise",
+    "BinaryParamBackwardDescriptor": "binary_elementwise",
+    "BinaryParamBackwardPlan": "binary_elementwise",
+    "BinaryParamDescriptor": "binary_elementwise",
+    "BinaryParamPlan": "binary_elementwise",
+    "ReduceArgs": "reduction",
+    "ReduceDescriptor": "reduction",
+    "ReduceKind": "kinds",
+    "ReducePlan": "reduction",
+}

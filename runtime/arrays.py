@@ -1,0 +1,330 @@
+"""Adapters: how the arrays of each library are read as a `TensorRef`.
+
+Libraries are told apart by the module and name of a type, so none but NumPy is imported here. An adapter
+raises `RefusalError`, which `as_tensor` turns into the error that names plan and argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from baracuda.dtypes import ElementKind
+from baracuda.errors import MisalignedOperand, Unsupported
+from baracuda.tensor import (
+    Adapter,
+    Device,
+    RefusalError,
+    TensorRef,
+    contiguous_strides,
+    trusted_tensor,
+)
+
+__all__ = ["adapter_for", "library_of", "read_interface"]
+
+_HOST = Device("host")
+
+# The class that marks an array of a library, by top-level module and name; a subclass counts as one.
+_ARRAY_CLASSES = {
+    ("numpy", "MaskedArray"): "numpy.ma",
+    ("numpy", "ndarray"): "numpy",
+    ("cupy", "ndarray"): "cupy",
+    ("torch", "Tensor"): "torch",
+}
+
+# Libraries whose arrays never change once they are made: inputs only.
+_IMMUTABLE = ("jax", "jaxlib", "tensorflow")
+
+
+_libraries: dict[type, str] = {}
+
+
+def library_of(cls: type) -> str:
+    """The library that arrays of type `cls` belong to: "numpy", "cupy", "torch", or its top-level module."""
+    library = _libraries.get(cls)
+    if library is None:
+        library = _libraries[cls] = _array_library(cls) or _top_module(cls)
+    return library
+
+
+def adapter_for(cls: type) -> Adapter:
+    """The function that reads an object of type `cls`; for what is no array, one that refuses it."""
+    if issubclass(cls, TensorRef):
+        return lambda tensor: tensor
+    if issubclass(cls, type):
+        return _refuse
+    library = _array_library(cls)
+    return _ADAPTERS[library] if library else _read_foreign
+
+
+def _array_library(cls: type) -> str | None:
+    marks = (_ARRAY_CLASSES.get((_top_module(base), base.__name__)) for base in cls.__mro__)
+    return next((mark for mark in marks if mark is not None), None)
+
+
+def _top_module(cls: type) -> str:
+    return cls.__module__.partition(".")[0]
+
+
+def _refuse(obj: Any) -> TensorRef:
+    cls = type(obj)
+    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    raise RefusalError(
+        TypeError,
+        f"is a {name}, want a NumPy, CuPy or PyTorch array, a baracuda.TensorRef, "
+        "or an object with __dlpack__ or __cuda_array_interface__",
+    )
+
+
+def _element(dtype: Any) -> ElementKind:
+    try:
+        return ElementKind.parse(dtype)
+    except Unsupported:
+        pass
+    if isinstance(dtype, np.dtype) and not dtype.isnative and not dtype.names:
+        native = dtype.newbyteorder("=")
+        raise RefusalError(
+            Unsupported,
+            f"has dtype {dtype.str} in the other byte order than this machine, "
+            f"want {native.name}: convert with .astype({native.name!r})",
+        )
+    wanted = ", ".join(kind.value for kind in ElementKind)
+    raise RefusalError(Unsupported, f"has dtype {dtype}, want one of {wanted}")
+
+
+@functools.lru_cache(maxsize=4096)
+def _element_strides(
+    shape: tuple[int, ...], byte_strides: tuple[int, ...], itemsize: int
+) -> tuple[int, ...] | None:
+    """Byte strides as element strides; None where one that is walked is no multiple of the itemsize."""
+    walked = 0 not in shape
+    for extent, stride in zip(shape, byte_strides, strict=True):
+        if walked and extent > 1 and stride % itemsize:
+            return None
+    return tuple(stride // itemsize for stride in byte_strides)
+
+
+def _strides(shape: tuple[int, ...], byte_strides: tuple[int, ...], kind: ElementKind) -> tuple[int, ...]:
+    strides = _element_strides(shape, byte_strides, kind.itemsize)
+    if strides is None:
+        raise RefusalError(
+            MisalignedOperand,
+            f"has byte strides {byte_strides}, want multiples of {kind.itemsize}: a {kind} element's bytes",
+        )
+    return strides
+
+
+# NumPy
+
+
+def _read_numpy(array: Any) -> TensorRef:
+    kind = _element(array.dtype)
+    shape = array.shape
+    pointer = array.__array_interface__["data"][0]
+    return trusted_tensor(
+        pointer=pointer,
+        shape=shape,
+        strides=_strides(shape, array.strides, kind),
+        element=kind,
+        device=_HOST,
+        readonly=not array.flags.writeable,
+        buffer=_numpy_bounds(array, pointer),
+        owner=array,
+    )
+
+
+def _refuse_masked(array: Any) -> TensorRef:
+    raise RefusalError(Unsupported, "is a masked array, want a plain one: hand over .data, or .filled(value)")
+
+
+def _numpy_bounds(view: Any, pointer: int) -> tuple[int, int] | None:
+    """The memory behind a view at `pointer`, from whichever object at the end of its bases owns it."""
+    array = view
+    while (base := array.base) is not None:
+        # as_strided and the like put an object of their own between a view and its array.
+        inner = base if isinstance(base, np.ndarray) else getattr(base, "base", None)
+        if not isinstance(inner, np.ndarray):
+            return _foreign_bounds(base)
+        array = inner
+    if not array.flags.owndata:
+        return None
+    lowest = pointer if array is view else array.__array_interface__["data"][0]
+    if array.flags.forc:
+        return lowest, lowest + array.nbytes
+    end = lowest + array.itemsize
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        if stride < 0:
+            lowest += stride * (extent - 1)
+        else:
+            end += stride * (extent - 1)
+    return lowest, end
+
+
+def _foreign_bounds(base: Any) -> tuple[int, int] | None:
+    """The memory of an object that lent it to a NumPy array: bytes, mmap, a PyTorch tensor."""
+    if _array_library(type(base)) == "torch":
+        try:
+            return _read_torch(base).buffer
+        except RefusalError:  # Such as the complex tensor behind a float view.
+            return None
+    try:
+        flat = np.frombuffer(base, np.uint8)
+    except (TypeError, ValueError, AttributeError, BufferError):
+        return None
+    lowest = flat.__array_interface__["data"][0]
+    return lowest, lowest + flat.nbytes
+
+
+# CuPy
+
+
+def _read_cupy(array: Any) -> TensorRef:
+    kind = _element(array.dtype)
+    shape = tuple(array.shape)
+    data = array.data
+    return trusted_tensor(
+        pointer=data.ptr,
+        shape=shape,
+        strides=_strides(shape, tuple(array.strides), kind),
+        element=kind,
+        device=Device("cuda", data.device_id),
+        readonly=False,
+        buffer=_cupy_bounds(data.mem),
+        owner=array,
+    )
+
+
+def _cupy_bounds(memory: Any) -> tuple[int, int] | None:
+    """CuPy's memory, where its size can be trusted.
+
+    For memory that came by DLPack CuPy adds the extents where it should multiply them, and for a strided
+    `__cuda_array_interface__` it takes the longest axis: both may be less than what the array reaches.
+    """
+    kind = type(memory).__name__
+    if memory.size <= 0 or kind == "DLPackMemory":
+        return None
+    if kind == "UnownedMemory":
+        interface = read_interface(getattr(memory, "_owner", None))
+        if interface is not None and interface.get("strides") is not None:
+            return None
+    return memory.ptr, memory.ptr + memory.size
+
+
+# PyTorch
+
+
+@functools.lru_cache(maxsize=64)
+def _torch_device(device: Any) -> Device:
+    if device.type == "cpu":
+        return _HOST
+    if device.type == "cuda":
+        return Device("cuda", device.index or 0)
+    raise RefusalError(Unsupported, f"lies on the PyTorch device {device}, want cpu or cuda")
+
+
+@functools.lru_cache(maxsize=64)
+def _is_strided(layout: Any) -> bool:
+    return str(layout) == "torch.strided"
+
+
+def _read_torch(tensor: Any) -> TensorRef:
+    if not _is_strided(tensor.layout):
+        raise RefusalError(Unsupported, f"has layout {tensor.layout}, want a dense (torch.strided) tensor")
+    if tensor.is_nested:
+        raise RefusalError(Unsupported, "is a nested tensor, want a dense one")
+    device = _torch_device(tensor.device)
+    kind = _element(tensor.dtype)
+    if tensor.is_neg():  # A conj bit needs no look: it comes with a complex dtype only.
+        raise RefusalError(Unsupported, "has its neg bit set, want plain values: call .resolve_neg() first")
+    shape = tuple(tensor.shape)
+    try:
+        pointer = tensor.data_ptr()
+        storage = tensor.untyped_storage()
+        lowest, nbytes = storage.data_ptr(), storage.nbytes()
+    except (RuntimeError, NotImplementedError) as error:
+        raise RefusalError(Unsupported, f"has no memory of its own: {error}") from error
+    if pointer == 0 and 0 not in shape:
+        raise RefusalError(
+            Unsupported, f"is a {type(tensor).__qualname__} without memory, want a tensor with data"
+        )
+    return trusted_tensor(
+        pointer=pointer,
+        shape=shape,
+        strides=tuple(tensor.stride()),
+        element=kind,
+        device=device,
+        readonly=False,
+        buffer=(lowest, lowest + nbytes),
+        owner=tensor,
+    )
+
+
+# Everything else
+
+
+def _read_foreign(obj: Any) -> TensorRef:
+    """DLPack first: unlike the CUDA array interface it tells the device, and has a name for bf16."""
+    if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
+        from baracuda.dlpack import read_dlpack
+
+        return read_dlpack(obj, readonly=_top_module(type(obj)) in _IMMUTABLE)
+    interface = read_interface(obj)
+    if interface is not None:
+        return _read_cuda_array_interface(obj, interface)
+    return _refuse(obj)
+
+
+def read_interface(obj: Any) -> dict[str, Any] | None:
+    """The `__cuda_array_interface__` of `obj`, or None where it has none."""
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    return interface if isinstance(interface, dict) else None
+
+
+def _read_cuda_array_interface(obj: Any, interface: dict[str, Any]) -> TensorRef:
+    if interface.get("mask") is not None:
+        raise RefusalError(
+            Unsupported, "has a __cuda_array_interface__ with a mask, want an array without one"
+        )
+    dtype = np.dtype(interface["typestr"])
+    # The interface has no word for bf16: there the object's own dtype says what two opaque bytes mean.
+    kind = _element(getattr(obj, "dtype", dtype) if dtype.kind == "V" else dtype)
+    pointer, readonly = interface["data"]
+    shape = tuple(int(extent) for extent in interface["shape"])
+    byte_strides = interface.get("strides")
+    if byte_strides is None:
+        strides = contiguous_strides(shape)
+    else:
+        strides = _strides(shape, tuple(int(stride) for stride in byte_strides), kind)
+    pointer = int(pointer or 0)
+    return TensorRef(
+        pointer,
+        shape,
+        strides,
+        kind,
+        Device("cuda", _device_of_pointer(pointer)),
+        bool(readonly) or _top_module(type(obj)) in _IMMUTABLE,
+        None,
+        obj,
+    )
+
+
+def _device_of_pointer(pointer: int) -> int:
+    """The index of the CUDA device that a pointer belongs to; 0 where CuPy is not loaded or cannot tell."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None or pointer == 0:
+        return 0
+    try:
+        return max(int(cupy.cuda.runtime.pointerGetAttributes(pointer).device), 0)
+    except (AttributeError, RuntimeError):
+        return 0
+
+
+_ADAPTERS: dict[str, Adapter] = {
+    "numpy": _read_numpy,
+    "numpy.ma": _refuse_masked,
+    "cupy": _read_cupy,
+    "torch": _read_torch,
+}

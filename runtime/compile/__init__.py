@@ -1,0 +1,1 @@
+"""Compiling, caching and loading kernels: units, NVRTC, the disk cache and the loader."""

@@ -1,0 +1,79 @@
+"""What a generated plan class says about itself: its tensors, and a record for each op that it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from baracuda.dtypes import ElementKind
+from baracuda.sku import PlanPreference
+from baracuda.tensor import Device
+
+__all__ = ["OpRecord", "Problem", "TensorRule"]
+
+
+@dataclass(frozen=True)
+class TensorRule:
+    """One tensor argument of a plan class.
+
+    Attributes:
+        name: the argument's name.
+        io: whether the kernel reads or writes it.
+        optional: whether the caller may always leave it out (a gradient not wanted).
+        layout: strides that the kernel takes: any, innermost stride 1, or contiguous.
+    """
+
+    name: str
+    io: Literal["in", "out"]
+    optional: bool = False
+    layout: Literal["any", "inner", "contiguous"] = "any"
+
+
+@dataclass(frozen=True)
+class OpRecord:
+    """One op in one direction.
+
+    Attributes:
+        name: the stem of its symbols, such as "lerp_backward".
+        source: its kernel file below `kernels/`.
+        dtypes: the element kinds that it takes.
+        inputs: tensors that the kernel reads, in its order.
+        outputs: tensors that the kernel writes, in its order.
+        required: tensors that the caller must give.
+        accepted: tensors that the caller may give, required or not; any other must be None.
+        batch_invariant: outputs of which a row does not depend on the other rows.
+        attributes: kinds of the scalars that the kernel takes: a (compute type), b (bool), i (64-bit integer).
+        fold: descriptor to those scalars, in double precision.
+        state: kinds of the fields of a row's state, empty where there is none.
+        ulp: error bound an element kind, in units in the last place.
+        contraction: whether a * b + c may round once.
+    """
+
+    name: str
+    source: str
+    dtypes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    required: frozenset[str]
+    accepted: frozenset[str]
+    batch_invariant: tuple[str, ...]
+    attributes: str
+    fold: Callable[[Any], tuple[float | bool | int, ...]]
+    state: str
+    ulp: Mapping[str, float]
+    contraction: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an engine is made for: an op, its element kind, its extents and where it runs."""
+
+    op: OpRecord
+    element: ElementKind
+    device: Device
+    domain: tuple[int, ...]
+    axes: tuple[int, ...]
+    shapes: Mapping[str, tuple[int, ...]]
+    scalars: tuple[float | bool | int, ...]
+    preference: PlanPreference

@@ -1,0 +1,99 @@
+"""Descriptors: frozen descriptions of a problem, hashable and picklable, normalised when they are made."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from baracuda.dtypes import ElementKind
+from baracuda.errors import InvalidProblem, Unsupported
+
+__all__ = ["Descriptor"]
+
+
+class Descriptor:
+    """Base of the generated descriptors.
+
+    A shape may be any sequence of integers, axes an integer or a sequence, an enum its member or the member's
+    name, an element kind its name; the fields then hold tuples, members and kinds. Values are judged by
+    `select`, types here.
+
+    Raises:
+        TypeError: a field of the wrong type.
+        Unsupported: an enum or element name that is not known.
+    """
+
+    #: Each field's rule: an enum class, or shape, axes, element, f64, i64 or bool.
+    RULES: ClassVar[Mapping[str, Any]]
+    #: Fields that take another's value where they are None.
+    DEFAULTS: ClassVar[Mapping[str, str]]
+
+    def __post_init__(self) -> None:
+        for name, rule in self.RULES.items():
+            value = getattr(self, name)
+            if value is None and name in self.DEFAULTS:
+                value = getattr(self, self.DEFAULTS[name])
+            object.__setattr__(self, name, self._normal(name, rule, value))
+
+    def _normal(self, name: str, rule: Any, value: Any) -> Any:
+        where = f"{type(self).__name__}: {name}"
+        if rule == "element":
+            return ElementKind.parse(value)
+        if rule in ("shape", "axes"):
+            if rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__"):
+                return (operator.index(value),)
+            try:
+                numbers = tuple(operator.index(item) for item in value)
+            except TypeError:
+                raise TypeError(f"{where} is {value!r}, want integers in a tuple") from None
+            return tuple(sorted(numbers)) if rule == "axes" else numbers
+        if rule == "f64":
+            try:
+                return float(value)
+            except TypeError:
+                raise TypeError(f"{where} is {value!r}, want a number") from None
+        if rule == "i64":
+            try:
+                return operator.index(value)
+            except TypeError:
+                raise TypeError(f"{where} is {value!r}, want an integer") from None
+        if rule == "bool":
+            if not isinstance(value, bool):
+                raise TypeError(f"{where} is {value!r}, want True or False")
+            return value
+        return _member(where, rule, value)
+
+    def check(self) -> None:
+        """Extents and axes: what every problem has in common.
+
+        Raises:
+            InvalidProblem: an axis out of range or named twice, or a negative extent.
+        """
+        where = type(self).__name__.removesuffix("Descriptor") + "Plan"
+        shapes = {name: getattr(self, name) for name, rule in self.RULES.items() if rule == "shape"}
+        for name, rule in self.RULES.items():
+            if rule != "axes":
+                continue
+            axes, rank = getattr(self, name), len(next(iter(shapes.values())))
+            for axis in axes:
+                if not 0 <= axis < rank:
+                    wanted = f"0 to {rank - 1}" if rank else "no axis, (): the tensor has none"
+                    raise InvalidProblem(f"{where}: {name} is {axis}, want {wanted}")
+            if len(set(axes)) != len(axes):
+                raise InvalidProblem(f"{where}: {name} is {axes}, want each axis once")
+        for name, shape in shapes.items():
+            if any(extent < 0 for extent in shape):
+                raise InvalidProblem(f"{where}: {name} is {shape}, want non-negative extents")
+
+
+def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:
+    if isinstance(value, kinds):
+        return value
+    if isinstance(value, str):
+        for member in kinds:
+            if value.lower() == member.value:
+                return member
+    known = ", ".join(str(member.value) for member in kinds)
+    raise Unsupported(f"{where} is {value!r}, want one of {known}")

@@ -1,0 +1,17 @@
+"""Engines: for each kernel template, how a plan's tensors become launches. One file a template."""
+
+from __future__ import annotations
+
+from baracuda.contract import Problem
+from baracuda.engines.aggregate import AggregateEngine
+from baracuda.engines.base import Engine, LaunchStep
+from baracuda.engines.map import MapEngine
+
+__all__ = ["Engine", "LaunchStep", "engine_for"]
+
+_ENGINES: dict[str, type[Engine]] = {"map": MapEngine, "aggregate": AggregateEngine}
+
+
+def engine_for(template: str, problem: Problem) -> Engine:
+    """The engine of a template, made for a problem."""
+    return _ENGINES[template](problem)

@@ -1,0 +1,110 @@
+"""What every engine has: compile units, workspace, and launches for given layouts."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from baracuda.contract import Problem
+from baracuda.dtypes import ElementKind
+from baracuda.errors import Unsupported
+from baracuda.layout import Walk
+from baracuda.packing import MAX_RANK, compiled
+from baracuda.tensor import TensorRef
+
+__all__ = ["THREADS", "Engine", "LaunchStep", "Tensors", "ceil_div", "power_of_two_from"]
+
+#: Threads a block of every map and aggregate kernel.
+THREADS = 256
+
+#: Tensors by argument name; None where the caller left one out.
+Tensors = Mapping[str, "TensorRef | None"]
+
+
+@dataclass(frozen=True)
+class LaunchStep:
+    """One kernel launch for tensors of one layout; only the pointers change from run to run.
+
+    Attributes:
+        variant: suffix of the kernel's symbol, "contig" for none.
+        grid: number of blocks.
+        layout: `struct` format of the parameters.
+        values: their values, with the names of tensors (or "workspace") in the places of pointers.
+        tail: bytes behind them: the op's scalars.
+    """
+
+    variant: str
+    grid: int
+    layout: str
+    values: tuple[int | str | None, ...]
+    tail: bytes
+    threads: int = THREADS
+
+    def parameters(self, pointers: Mapping[str, int]) -> bytes:
+        """The parameter block with the pointers filled in."""
+        values = [
+            pointers.get(value, 0) if isinstance(value, str) else 0 if value is None else value for value in self.values
+        ]
+        # An empty struct of scalars still takes its place in the parameter struct.
+        return compiled(self.layout).pack(*values) + (self.tail or bytes(8))
+
+
+class Engine(abc.ABC):
+    """Turns a problem and its tensors into launches."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @abc.abstractmethod
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """The compile units that `steps` may need: the macro that selects each, and the variants in it."""
+
+    @abc.abstractmethod
+    def workspace_size(self) -> int:
+        """Bytes of workspace that `steps` may need, over all layouts."""
+
+    @abc.abstractmethod
+    def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
+        """The launches for tensors of these layouts.
+
+        Raises:
+            Unsupported: more axes remain after merging than a kernel can walk.
+        """
+
+    def may_alias(self, output: str, tensor: str) -> bool:
+        """Whether an output may be exactly an input: where each element is read before it is written."""
+        return False
+
+    def cross_row_outputs(self) -> tuple[str, ...]:
+        """Outputs that sum over rows, so that they cannot be batch-invariant."""
+        return ()
+
+    def pack_size(self) -> int:
+        """Elements in a 16-byte pack."""
+        return 16 // self.problem.element.itemsize
+
+
+def check_rank(problem: Problem, walk: Walk) -> Walk:
+    """The walk itself, if a kernel can hold it."""
+    if walk.rank > MAX_RANK:
+        raise Unsupported(
+            f"{problem.op.name}: {walk.rank} axes remain after merging those that lie together, want at most {MAX_RANK}"
+        )
+    return walk
+
+
+def scalar_format(kinds: str, element: ElementKind) -> str:
+    """`struct` format of scalars in C layout, by their kinds."""
+    formats = {"a": "d" if element.compute is ElementKind.F64 else "f", "b": "?", "i": "q"}
+    return "".join(formats[kind] for kind in kinds)
+
+
+def ceil_div(number: int, divisor: int) -> int:
+    """number / divisor, rounded up."""
+    return -(-number // divisor)
+
+
+def power_of_two_from(number: int) -> int:
+    """The smallest power of two that is not below `number`."""
+    return 1 << max(number - 1, 0).bit_length()

@@ -1,0 +1,114 @@
+"""Launches of map kernels (include/baracuda/map.cuh), and of the sums over axes that an output lacks."""
+
+from __future__ import annotations
+
+import functools
+
+from baracuda.contract import Problem
+from baracuda.engines.aggregate import RowAggregate
+from baracuda.engines.base import THREADS, Engine, LaunchStep, Tensors, ceil_div, check_rank, scalar_format
+from baracuda.layout import broadcast_strides, fits_int32, merge, order_by_stride
+from baracuda.packing import axes_format, axes_values, pack_scalars
+from baracuda.shapes import numel
+
+__all__ = ["MapEngine"]
+
+#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh.
+UNROLL = 4
+
+
+class MapEngine(Engine):
+    """Every output element is a formula of the input elements at the same place of the domain.
+
+    An output with fewer elements than the domain (the gradient of a broadcast operand) is the sum of the
+    formula over the axes where it is broadcast.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        op = problem.op
+        self._tail = pack_scalars(scalar_format(op.attributes, problem.element), problem.scalars)
+        size = numel(problem.domain)
+        self._summed = tuple(name for name in op.outputs if _lacks_axes(problem.shapes[name], problem.domain))
+        self._mapped = tuple(name for name in op.outputs if name not in self._summed)
+        self._sums = {name: self._sum_of(name) for name in self._summed}
+        self._empty = size == 0
+
+    def _sum_of(self, name: str) -> RowAggregate:
+        problem = self.problem
+        shape = problem.shapes[name]
+        lead = len(problem.domain) - len(shape)
+        padded = (1,) * lead + shape
+        axes = tuple(axis for axis, extent in enumerate(problem.domain) if padded[axis] != extent)
+        return RowAggregate(problem, axes, (name,), state="a", prefix=f"sum_{name}_", tail=self._tail)
+
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """The two units of the map, and one more where an output is summed."""
+        units: dict[str, tuple[str, ...]] = {}
+        if self._mapped:
+            units |= {"BARACUDA_NARROW": ("contig", "strided"), "BARACUDA_WIDE": ("strided64",)}
+        return units | {f"BARACUDA_SUM_{name}": total.variants() for name, total in self._sums.items()}
+
+    def may_alias(self, output: str, tensor: str) -> bool:
+        """A mapped output may be an input of its own shape: a thread reads an element before it writes it."""
+        return output in self._mapped and not self._summed
+
+    def cross_row_outputs(self) -> tuple[str, ...]:
+        """The sums over axes where an operand is broadcast."""
+        return self._summed
+
+    def workspace_size(self) -> int:
+        """The largest that a sum needs."""
+        return max((total.workspace_size() for total in self._sums.values()), default=0)
+
+    def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
+        """One launch for the outputs that have all axes, and those of each sum that is wanted."""
+        steps: list[LaunchStep] = []
+        if not self._empty and any(tensors[name] is not None for name in self._mapped):
+            steps.append(self._map(tensors))
+        for name, total in self._sums.items():
+            if tensors[name] is not None:
+                steps += total.steps(tensors)
+        return tuple(steps)
+
+    def _map(self, tensors: Tensors) -> LaunchStep:
+        op, domain = self.problem.op, self.problem.domain
+        names = op.inputs + op.outputs
+        given = [name in op.inputs or (name in self._mapped and tensors[name] is not None) for name in names]
+        zeros = (0,) * len(domain)
+        strides = []
+        for name, present in zip(names, given, strict=True):
+            tensor = tensors[name]
+            strides.append(broadcast_strides(tensor.shape, tensor.strides, domain) if present and tensor else zeros)
+        # An output that is not written follows the first that is, so that it does not stop axes from merging.
+        first = next(s for s, name, present in zip(strides, names, given, strict=True) if present and name in op.outputs)
+        strides = [s if present else first for s, present in zip(strides, given, strict=True)]
+        pointers = tuple(name if present else None for name, present in zip(names, given, strict=True))
+
+        order = order_by_stride(domain, strides)
+        walk = merge([domain[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
+        count = numel(domain)
+        if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
+            aligned = all(
+                tensor.pointer % 16 == 0
+                for name, present in zip(names, given, strict=True)
+                if present and (tensor := tensors[name]) is not None
+            )
+            size = self.pack_size()
+            packs = count // size if aligned else 0
+            grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
+            return LaunchStep("contig", grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
+        check_rank(self.problem, walk)
+        wide = not fits_int32(walk, len(names))
+        return LaunchStep(
+            "strided64" if wide else "strided",
+            ceil_div(count, THREADS * UNROLL),
+            f"{len(names)}P q {axes_format(wide, len(names))}",
+            (*pointers, count, *axes_values(walk, wide, len(names))),
+            self._tail,
+        )
+
+
+@functools.cache
+def _lacks_axes(shape: tuple[int, ...], domain: tuple[int, ...]) -> bool:
+    return (1,) * (len(domain) - len(shape)) + shape != domain

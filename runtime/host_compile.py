@@ -1,0 +1,219 @@
+"""From C++ sources to a loaded library, by way of a cache on disk.
+
+Layout: ``<cache folder>/host/<key>/`` holds the sources and ``<digest of the library>.so``, so that an entry
+checks itself. The key is the SHA-256 of everything that can change the library: sources, bundled headers,
+flags, compiler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import functools
+import hashlib
+import logging
+import os
+import secrets
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from baracuda.compile.cache import FOLDER_VARIABLE, cache_folder, cache_limit
+from baracuda.compile.locks import KeyedLocks
+from baracuda.compile.source import headers_digest, include_folder
+from baracuda.compile.unit import digest
+from baracuda.errors import CompileError
+from baracuda.host_compiler import compile_flags, find_compiler
+
+logger = logging.getLogger("baracuda.compile")
+
+# The file that a program is compiled from; it includes the others.
+MAIN = "main.cpp"
+# Raise it when an entry changes its meaning in a way that the rest of the key does not show.
+_SCHEMA = 1
+# A build that left its temporary file this long ago died.
+_STALE_SECONDS = 3600.0
+
+_loaded: dict[str, ctypes.CDLL] = {}
+_locks = KeyedLocks()
+
+
+def load_library(files: Mapping[str, str], what: str) -> ctypes.CDLL:
+    """The library that ``files`` (name to text, `MAIN` among them) compile to, built once and loaded once.
+
+    Thread-safe, and any number of processes may ask for the same at once. ``what`` is for messages. Raises
+    `CompileError` with the compiler's log where it does not compile, where there is no compiler, where
+    ``BARACUDA_JIT=never`` forbids to compile what is not in the cache, or where the result does not load.
+    """
+    compiler = find_compiler()
+    flags = compile_flags(compiler)
+    sources = [part for name in sorted(files) for part in (name, files[name])]
+    command = [*compiler.command, *flags]
+    key = digest("baracuda host", str(_SCHEMA), compiler.identity, *flags, headers_digest(), *sources)
+    with _locks.holding(key):
+        if key not in _loaded:
+            _loaded[key] = _load_or_build(key, files, what, command)
+        return _loaded[key]
+
+
+def _load_or_build(key: str, files: Mapping[str, str], what: str, command: list[str]) -> ctypes.CDLL:
+    """From the cache's folder, else from a temporary one where the first cannot be used."""
+    folder = _cache_folder()
+    if folder is not None:
+        try:
+            return _load_from(folder / key, files, what, command)
+        except OSError as error:
+            _warn_once(f"{folder} cannot be written: {error}")
+    return _load_from(_temporary_folder() / key, files, what, command)
+
+
+def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> ctypes.CDLL:
+    """The library of one entry; one that does not load is built again once. OSError from the disk."""
+    problem = ""
+    for _ in range(2):
+        library = _find_library(folder)
+        if library is None:
+            with _only_process(folder):
+                library = _find_library(folder) or _build(folder, files, what, command)
+        try:
+            loaded = ctypes.CDLL(str(library))
+        except OSError as error:
+            problem = str(error)
+            with contextlib.suppress(OSError):
+                library.unlink()
+            continue
+        with contextlib.suppress(OSError):
+            os.utime(folder)  # eviction goes by it
+        return loaded
+    message = f"{what}: the compiled library does not load: {problem}"
+    raise CompileError(message, source_path=str(folder / MAIN))
+
+
+def _find_library(folder: Path) -> Path | None:
+    """The entry's library; files whose content is not what their name says are removed."""
+    for path in sorted(folder.glob("*.so")):
+        with contextlib.suppress(OSError):
+            if _content_digest(path) == path.stem:
+                return path
+            path.unlink()
+    return None
+
+
+def _content_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> Path:
+    from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
+
+    if not jit_allowed():
+        raise CompileError(f"{what}: not in {folder.parent}, and {JIT_VARIABLE}=never forbids compiling it")
+    for name, text in files.items():
+        _write(folder / name, text)
+    output = folder / f"{secrets.token_hex(8)}.tmp"
+    arguments = [*command, "-I", str(include_folder()), MAIN, "-o", output.name]
+    begin = time.perf_counter()
+    logger.info("compiling %s for the host", what)
+    try:
+        # An untranslated log, and a compiler that is not itself run under a sanitizer.
+        environment = {**os.environ, "LC_ALL": "C", "LD_PRELOAD": "", "DYLD_INSERT_LIBRARIES": ""}
+        done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, check=False)
+        if done.returncode != 0:
+            log = (done.stderr + done.stdout).decode("utf-8", "replace")
+            first = next((line for line in log.splitlines() if "error" in line), f"status {done.returncode}")
+            raise CompileError(f"{what} does not compile: {first}", log, str(folder / MAIN))
+        library = folder / f"{_content_digest(output)}.so"
+        output.replace(library)
+    finally:
+        output.unlink(missing_ok=True)
+    logger.info("compiled %s for the host in %.2f s", what, time.perf_counter() - begin)
+    _evict(folder)
+    return library
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _only_process(folder: Path) -> Iterator[None]:
+    """Hold the entry's lock, so that processes that race compile it once; nothing where locks do not work."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("w") as file:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _cache_folder() -> Path | None:
+    """The folder of the entries, or None (with one warning) where it cannot be used.
+
+    It must belong to this user (or to root) and be writable by nobody else: a library is code that will run.
+    """
+    parent = cache_folder()
+    if parent is None or cache_limit() == 0:
+        return None
+    folder = parent / "host"
+    try:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.stat()
+    except OSError as error:
+        _warn_once(f"{folder} cannot be made: {error}")
+        return None
+    if status.st_uid not in (0, os.geteuid()) or stat.S_IMODE(status.st_mode) & 0o022:
+        _warn_once(f"{folder} can be written by other users, who could place code there; want mode 0700")
+        return None
+    return folder
+
+
+@functools.cache
+def _temporary_folder() -> Path:
+    """A folder of this process, removed when it ends."""
+    folder = Path(tempfile.mkdtemp(prefix="baracuda-host-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+_warned: list[str] = []
+
+
+def _warn_once(problem: str) -> None:
+    if not _warned:
+        _warned.append(problem)
+        advice = f"Set {FOLDER_VARIABLE} to a folder of your own that can be written"
+        message = f"baracuda compiles host kernels anew in each process: {problem}. {advice}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _evict(kept: Path) -> None:
+    """Remove the least recently used entries beyond the cache's bound, and what dead builds left."""
+    entries = []
+    with contextlib.suppress(OSError):
+        for entry in kept.parent.iterdir():
+            files = [(path, path.stat()) for path in entry.rglob("*") if path.is_file()]
+            for path, status in files:
+                if path.suffix == ".tmp" and time.time() - status.st_mtime > _STALE_SECONDS:
+                    path.unlink(missing_ok=True)
+            entries.append((entry.stat().st_mtime_ns, entry, sum(status.st_size for _, status in files)))
+        excess = sum(size for _, _, size in entries) - cache_limit()
+        for _, entry, size in sorted(entries):
+            if excess <= 0:
+                break
+            if entry != kept:
+                shutil.rmtree(entry, ignore_errors=True)
+                excess -= size

@@ -1,0 +1,268 @@
+// The functions of the formula language, for float and double, some for i64 too.
+//
+// One text for device and host. Functions made of IEEE operations only (+ - * / sqrt fma, comparisons, rounding,
+// fmod, ldexp, ...) give equal bits on both; those that call the C library or CUDA's agree within a few ulp.
+// NaN propagates unless a function says otherwise, and -0 is smaller than +0.
+#pragma once
+#include <baracuda/target.cuh>
+
+#if !BARACUDA_ON_DEVICE
+#include <math.h>
+#endif
+
+namespace baracuda {
+
+struct f16;
+struct bf16;
+
+#if BARACUDA_ON_DEVICE
+template <class F> constexpr F inf = F(__builtin_bit_cast(double, 0x7ff0000000000000ull));
+template <class F> constexpr F nan = F(__builtin_bit_cast(double, 0x7ff8000000000000ull));
+#else
+template <class F> constexpr F inf = F(__builtin_huge_val());
+template <class F> constexpr F nan = F(__builtin_nan(""));
+#endif
+
+// What an element type can hold, as values of its compute type.
+template <class T> struct limits;
+template <> struct limits<double> {
+    static constexpr double max_value = 0x1.fffffffffffffp+1023;
+    static constexpr double min_value = -max_value;
+    static constexpr double smallest_normal = 0x1p-1022;
+    static constexpr double epsilon = 0x1p-52;
+};
+template <> struct limits<float> {
+    static constexpr float max_value = 0x1.fffffep+127f;
+    static constexpr float min_value = -max_value;
+    static constexpr float smallest_normal = 0x1p-126f;
+    static constexpr float epsilon = 0x1p-23f;
+};
+template <> struct limits<f16> {
+    static constexpr float max_value = 65504.0f;
+    static constexpr float min_value = -max_value;
+    static constexpr float smallest_normal = 0x1p-14f;
+    static constexpr float epsilon = 0x1p-10f;
+};
+template <> struct limits<bf16> {
+    static constexpr float max_value = 0x1.fep+127f;
+    static constexpr float min_value = -max_value;
+    static constexpr float smallest_normal = 0x1p-126f;
+    static constexpr float epsilon = 0x1p-7f;
+};
+
+// Functions that CUDA and the C library both have.
+#define BARACUDA_MATH_1(name, float_name, double_name)             \
+    BARACUDA_FN float name(float x) { return ::float_name(x); }    \
+    BARACUDA_FN double name(double x) { return ::double_name(x); }
+#define BARACUDA_MATH_2(name, float_name, double_name)                         \
+    BARACUDA_FN float name(float x, float y) { return ::float_name(x, y); }    \
+    BARACUDA_FN double name(double x, double y) { return ::double_name(x, y); }
+
+BARACUDA_MATH_1(abs, fabsf, fabs)
+BARACUDA_MATH_1(sqrt, sqrtf, sqrt)
+BARACUDA_MATH_1(cbrt, cbrtf, cbrt)
+BARACUDA_MATH_1(exp, expf, exp)
+BARACUDA_MATH_1(exp2, exp2f, exp2)
+BARACUDA_MATH_1(expm1, expm1f, expm1)
+BARACUDA_MATH_1(log, logf, log)
+BARACUDA_MATH_1(log2, log2f, log2)
+BARACUDA_MATH_1(log10, log10f, log10)
+BARACUDA_MATH_1(log1p, log1pf, log1p)
+BARACUDA_MATH_1(sin, sinf, sin)
+BARACUDA_MATH_1(cos, cosf, cos)
+BARACUDA_MATH_1(tan, tanf, tan)
+BARACUDA_MATH_1(asin, asinf, asin)
+BARACUDA_MATH_1(acos, acosf, acos)
+BARACUDA_MATH_1(atan, atanf, atan)
+BARACUDA_MATH_1(sinh, sinhf, sinh)
+BARACUDA_MATH_1(cosh, coshf, cosh)
+BARACUDA_MATH_1(tanh, tanhf, tanh)
+BARACUDA_MATH_1(asinh, asinhf, asinh)
+BARACUDA_MATH_1(acosh, acoshf, acosh)
+BARACUDA_MATH_1(atanh, atanhf, atanh)
+BARACUDA_MATH_1(erf, erff, erf)
+BARACUDA_MATH_1(erfc, erfcf, erfc)
+BARACUDA_MATH_1(lgamma, lgammaf, lgamma)
+BARACUDA_MATH_1(tgamma, tgammaf, tgamma)
+BARACUDA_MATH_1(floor, floorf, floor)
+BARACUDA_MATH_1(ceil, ceilf, ceil)
+BARACUDA_MATH_1(trunc, truncf, trunc)
+BARACUDA_MATH_1(round, rintf, rint)
+BARACUDA_MATH_2(atan2, atan2f, atan2)
+BARACUDA_MATH_2(hypot, hypotf, hypot)
+BARACUDA_MATH_2(pow, powf, pow)
+BARACUDA_MATH_2(fmod, fmodf, fmod)
+BARACUDA_MATH_2(copysign, copysignf, copysign)
+BARACUDA_MATH_2(nextafter, nextafterf, nextafter)
+BARACUDA_FN float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
+BARACUDA_FN double fma(double x, double y, double z) { return ::fma(x, y, z); }
+
+#undef BARACUDA_MATH_1
+#undef BARACUDA_MATH_2
+
+BARACUDA_FN i64 abs(i64 x) { return x < 0 ? i64(0 - u64(x)) : x; }
+
+template <class F> constexpr bool is_float = false;
+template <> constexpr bool is_float<float> = true;
+template <> constexpr bool is_float<double> = true;
+
+template <class F> BARACUDA_FN bool isnan(F x) { return x != x; }
+template <class F> BARACUDA_FN bool isinf(F x) { return abs(x) == inf<F>; }
+template <class F> BARACUDA_FN bool isfinite(F x) { return abs(x) < inf<F>; }
+template <class F> BARACUDA_FN bool signbit(F x) { return copysign(F(1), x) < F(0); }
+
+// -1, 0 or 1; NaN for NaN, +0 for both zeros.
+template <class F> BARACUDA_FN F sign(F x) { return x > F(0) ? F(1) : x < F(0) ? F(-1) : x == F(0) ? F(0) : x; }
+template <class F> BARACUDA_FN F square(F x) { return x * x; }
+template <class F> BARACUDA_FN F reciprocal(F x) { return F(1) / x; }
+template <class F> BARACUDA_FN F rsqrt(F x) { return F(1) / sqrt(x); }
+
+template <class F> BARACUDA_FN F max(F a, F b) {
+    if constexpr (is_float<F>) {
+        return a > b || isnan(a) || (a == b && !signbit(a)) ? a : b;
+    } else {
+        return a > b ? a : b;
+    }
+}
+template <class F> BARACUDA_FN F min(F a, F b) {
+    if constexpr (is_float<F>) {
+        return a < b || isnan(a) || (a == b && signbit(a)) ? a : b;
+    } else {
+        return a < b ? a : b;
+    }
+}
+// These two ignore NaN: it comes out only when there is nothing else.
+template <class F> BARACUDA_FN F fmax(F a, F b) { return isnan(a) ? b : isnan(b) ? a : max(a, b); }
+template <class F> BARACUDA_FN F fmin(F a, F b) { return isnan(a) ? b : isnan(b) ? a : min(a, b); }
+
+template <class F, class... Rest> BARACUDA_FN F max(F a, F b, F c, Rest... rest) { return max(max(a, b), c, rest...); }
+template <class F, class... Rest> BARACUDA_FN F min(F a, F b, F c, Rest... rest) { return min(min(a, b), c, rest...); }
+template <class F, class... Rest> BARACUDA_FN F fmax(F a, F b, F c, Rest... rest) {
+    return fmax(fmax(a, b), c, rest...);
+}
+template <class F, class... Rest> BARACUDA_FN F fmin(F a, F b, F c, Rest... rest) {
+    return fmin(fmin(a, b), c, rest...);
+}
+template <class F> BARACUDA_FN F clamp(F x, F low, F high) { return min(max(x, low), high); }
+
+// a % b with the sign of b, as Python has it; an integer modulo 0 is 0.
+template <class F> BARACUDA_FN F remainder(F a, F b) {
+    if constexpr (is_float<F>) {
+        const F rest = fmod(a, b);
+        if (b == F(0) || isnan(rest)) return rest;
+        if (rest == F(0)) return copysign(F(0), b);
+        return (b < F(0)) != (rest < F(0)) ? rest + b : rest;
+    } else {
+        // The smallest integer divided by -1 overflows, and some processors trap.
+        if (b == F(0) || b == F(-1)) return F(0);
+        const F rest = a % b;
+        return rest != F(0) && (b < F(0)) != (rest < F(0)) ? rest + b : rest;
+    }
+}
+
+// a // b, so that a == b * (a // b) + a % b, as Python has it; an integer divided by 0 is 0.
+template <class F> BARACUDA_FN F floor_divide(F a, F b) {
+    if constexpr (is_float<F>) {
+        if (b == F(0)) return a / b;
+        const F rest = fmod(a, b);
+        F quotient = (a - rest) / b;
+        if (rest != F(0) && (b < F(0)) != (rest < F(0))) quotient -= F(1);
+        if (quotient == F(0)) return copysign(F(0), a / b);
+        const F whole = floor(quotient);
+        return quotient - whole > F(0.5) ? whole + F(1) : whole;
+    } else {
+        if (b == F(0)) return F(0);
+        if (b == F(-1)) return F(0 - u64(a));
+        const F quotient = a / b;
+        return a % b != F(0) && (a < F(0)) != (b < F(0)) ? quotient - F(1) : quotient;
+    }
+}
+
+BARACUDA_FN i64 shift_left(i64 x, i64 count) { return count < 0 || count > 63 ? 0 : i64(u64(x) << count); }
+BARACUDA_FN i64 shift_right(i64 x, i64 count) { return x >> (count < 0 || count > 63 ? 63 : count); }
+
+// x = mantissa(x) * 2^exponent(x) with 0.5 <= |mantissa| < 1; zeros, infinities and NaN are their own mantissa.
+BARACUDA_FN float mantissa(float x) {
+    int power;
+    return isfinite(x) ? ::frexpf(x, &power) : x;
+}
+BARACUDA_FN double mantissa(double x) {
+    int power;
+    return isfinite(x) ? ::frexp(x, &power) : x;
+}
+BARACUDA_FN i64 exponent(float x) {
+    int power = 0;
+    if (isfinite(x)) ::frexpf(x, &power);
+    return power;
+}
+BARACUDA_FN i64 exponent(double x) {
+    int power = 0;
+    if (isfinite(x)) ::frexp(x, &power);
+    return power;
+}
+// x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
+BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
+BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }
+
+// 1 / (1 + exp(-x)); exp never overflows, and the negative tail keeps its subnormals.
+template <class F> BARACUDA_FN F sigmoid(F x) {
+    const F z = exp(-abs(x));
+    return (x >= F(0) ? F(1) : z) / (F(1) + z);
+}
+
+#if BARACUDA_ON_DEVICE
+
+BARACUDA_FN float exp10(float x) { return ::exp10f(x); }
+BARACUDA_FN double exp10(double x) { return ::exp10(x); }
+BARACUDA_FN float erfinv(float x) { return ::erfinvf(x); }
+BARACUDA_FN double erfinv(double x) { return ::erfinv(x); }
+
+#else
+
+// The C library has neither of these two.
+BARACUDA_FN float exp10(float x) { return ::powf(10.0f, x); }
+BARACUDA_FN double exp10(double x) { return ::pow(10.0, x); }
+
+// Giles, "Approximating the erfinv function" (2010), as the start of a Halley step on erf, or on erfc in the tail.
+BARACUDA_FN double erfinv(double x) {
+    const double size = abs(x);
+    if (!(size < 1.0)) return size == 1.0 ? copysign(inf<double>, x) : nan<double>;
+    if (size < 1e-8) return x * 0.886226925452758;  // sqrt(pi) / 2; the next term is below half a last place
+    double w = -::log1p(-size) - ::log1p(size);
+    double y;
+    if (w < 5.0) {
+        w -= 2.5;
+        y = 2.81022636e-08;
+        y = 3.43273939e-07 + y * w;
+        y = -3.5233877e-06 + y * w;
+        y = -4.39150654e-06 + y * w;
+        y = 0.00021858087 + y * w;
+        y = -0.00125372503 + y * w;
+        y = -0.00417768164 + y * w;
+        y = 0.246640727 + y * w;
+        y = 1.50140941 + y * w;
+    } else {
+        w = ::sqrt(w) - 3.0;
+        y = -0.000200214257;
+        y = 0.000100950558 + y * w;
+        y = 0.00134934322 + y * w;
+        y = -0.00367342844 + y * w;
+        y = 0.00573950773 + y * w;
+        y = -0.0076224613 + y * w;
+        y = 0.00943887047 + y * w;
+        y = 1.00167406 + y * w;
+        y = 2.83297682 + y * w;
+    }
+    y *= size;
+    for (int step = 0; step < 2; ++step) {
+        const double error = size < 0.5 ? ::erf(y) - size : (1.0 - size) - ::erfc(y);
+        const double newton = error * 0.886226925452758 * ::exp(y * y);
+        y -= newton / (1.0 + y * newton);
+    }
+    return copysign(y, x);
+}
+BARACUDA_FN float erfinv(float x) { return float(erfinv(double(x))); }
+
+#endif
+
+}  // namespace baracuda

@@ -1,0 +1,90 @@
+// Storage types, the compute type of each, and 16-byte accesses.
+//
+// f16 and bf16 are 16 bits of storage: every formula computes in compute_t<T>, loads widen exactly, and
+// the one rounding (to nearest, ties to even) happens in the store. Device and host give equal bits.
+#pragma once
+#include <baracuda/target.cuh>
+
+namespace baracuda {
+
+struct f16 { u16 bits; };
+struct bf16 { u16 bits; };
+using f32 = float;
+using f64 = double;
+
+template <class T> struct Compute { using type = T; };
+template <> struct Compute<f16> { using type = float; };
+template <> struct Compute<bf16> { using type = float; };
+template <class T> using compute_t = typename Compute<T>::type;
+
+template <class To, class From> BARACUDA_FN To bit_cast(const From& from) {
+    static_assert(sizeof(To) == sizeof(From), "bit_cast keeps the size");
+    return __builtin_bit_cast(To, from);
+}
+
+BARACUDA_FN float widen(f32 x) { return x; }
+BARACUDA_FN double widen(f64 x) { return x; }
+BARACUDA_FN float widen(bf16 x) { return bit_cast<float>(u32(x.bits) << 16); }
+
+#if BARACUDA_ON_DEVICE
+
+BARACUDA_FN float widen(f16 x) {
+    float y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+    return y;
+}
+BARACUDA_FN void narrow(float x, f16& y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
+BARACUDA_FN void narrow(float x, bf16& y) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
+
+#else
+
+BARACUDA_FN float widen(f16 x) {
+    const u32 sign = u32(x.bits & 0x8000u) << 16;
+    const u32 magnitude = x.bits & 0x7fffu;
+    if (magnitude >= 0x7c00u) return bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+    // 2^-24 is the value of a subnormal's last bit; the product is exact.
+    if (magnitude < 0x400u) return bit_cast<float>(sign | bit_cast<u32>(float(magnitude) * 0x1p-24f));
+    return bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
+}
+BARACUDA_FN void narrow(float x, f16& y) {
+    const u32 bits = bit_cast<u32>(x);
+    const u32 sign = bits >> 16 & 0x8000u;
+    const u32 magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) { y.bits = 0x7fffu; return; }                        // NaN, as PTX writes it
+    if (magnitude >= 0x477ff000u) { y.bits = u16(sign | 0x7c00u); return; }           // rounds to infinity
+    if (magnitude < 0x38800000u) {
+        // Adding 0.5 puts f16's last subnormal bit at f32's last bit, so that the addition rounds.
+        const u32 rounded = bit_cast<u32>(bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
+        y.bits = u16(sign | rounded);
+        return;
+    }
+    const u32 odd = magnitude >> 13 & 1u;
+    y.bits = u16(sign | (magnitude - 0x38000000u + 0xfffu + odd) >> 13);
+}
+BARACUDA_FN void narrow(float x, bf16& y) {
+    const u32 bits = bit_cast<u32>(x);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) { y.bits = 0x7fffu; return; }             // NaN, as PTX writes it
+    y.bits = u16((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+#endif
+
+BARACUDA_FN void narrow(float x, f32& y) { y = x; }
+BARACUDA_FN void narrow(double x, f64& y) { y = x; }
+
+template <class T> BARACUDA_FN T rounded(compute_t<T> x) {
+    T y;
+    narrow(x, y);
+    return y;
+}
+
+// Sixteen bytes of T, read or written by one instruction.
+template <class T> struct alignas(16) Pack {
+    static constexpr int SIZE = 16 / int(sizeof(T));
+    T item[SIZE];
+};
+
+template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return *reinterpret_cast<const Pack<T>*>(from); }
+template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { *reinterpret_cast<Pack<T>*>(to) = pack; }
+
+}  // namespace baracuda

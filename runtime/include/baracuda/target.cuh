@@ -1,0 +1,68 @@
+// The only header that says what is device and what is host. A kernel text uses the names below and compiles
+// unchanged with NVRTC and with an ordinary C++ compiler, which runs it through host.cuh.
+#pragma once
+
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
+#define BARACUDA_ON_DEVICE 1
+#else
+#define BARACUDA_ON_DEVICE 0
+#endif
+
+// One name a unit, so that many units can share one C++ file on the host.
+#ifndef BARACUDA_NAMESPACE
+#define BARACUDA_NAMESPACE baracuda_unit
+#endif
+
+namespace baracuda {
+// `long long` and not `long` on both targets: the same overloads and the same mangling everywhere.
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using usize = decltype(sizeof(0));  // what sizeof gives
+using uptr = unsigned long long;    // an address as a number
+static_assert(sizeof(i16) == 2 && sizeof(i32) == 4 && sizeof(i64) == 8 && sizeof(void*) == 8, "an LP64 target");
+constexpr int warp_size = 32;
+}  // namespace baracuda
+
+// BARACUDA_KERNEL(op, variant, threads, Params) { body }: a kernel whose one parameter is `const Params p`.
+// Its symbol is baracuda_<op>_<dtype>, or baracuda_<op>_<dtype>_<variant> for a variant other than contig, with the
+// BARACUDA_DTYPE of the place of use. `threads` is the largest block that it may be launched with.
+#define BARACUDA_KERNEL(op, variant, threads, Params) \
+    BARACUDA_KERNEL_1(baracuda_##op##_, BARACUDA_DTYPE, BARACUDA_IS_##variant, _##variant, threads, Params)
+#define BARACUDA_KERNEL_1(stem, dtype, probe, suffix, threads, Params) \
+    BARACUDA_KERNEL_2(stem, dtype, BARACUDA_SECOND(probe, suffix, ~), threads, Params)
+#define BARACUDA_KERNEL_2(stem, dtype, suffix, threads, Params) \
+    BARACUDA_KERNEL_3(stem, dtype, suffix, threads, Params)
+#define BARACUDA_KERNEL_3(stem, dtype, suffix, threads, Params) \
+    BARACUDA_TARGET_KERNEL(stem##dtype##suffix, threads, Params)
+#define BARACUDA_IS_contig ~,
+#define BARACUDA_SECOND(...) BARACUDA_SECOND_1(__VA_ARGS__)
+#define BARACUDA_SECOND_1(first, second, ...) second
+
+#if BARACUDA_ON_DEVICE
+
+#define BARACUDA_FN __device__ __forceinline__
+#define BARACUDA_UNROLL _Pragma("unroll")
+#define BARACUDA_TARGET_KERNEL(symbol, threads, Params)                              \
+    static_assert(__is_trivially_copyable(Params) && sizeof(Params) <= 4096, #Params \
+                  " travels as one kernel parameter");                               \
+    extern "C" __global__ void __launch_bounds__(threads) symbol(const __grid_constant__ Params p)
+// Static shared memory in function scope; `name` is usable as Type*, its contents are undefined.
+#define BARACUDA_SHARED(Type, name, count) __shared__ Type name[count]
+
+namespace baracuda {
+// The launch's dynamic shared memory, 16-byte aligned.
+BARACUDA_FN char* dynamic_shared() {
+    extern __shared__ __align__(16) char baracuda_dynamic_shared[];
+    return baracuda_dynamic_shared;
+}
+}  // namespace baracuda
+
+#else
+#include <baracuda/host.cuh>
+#endif

@@ -1,0 +1,74 @@
+// The summation tree: the order in which the elements of one row are merged.
+//
+// It depends on the row's length and the dtype, and on nothing else: not on the other rows, the strides,
+// the alignment, the number of blocks or the card. So a row has one result, whoever computes it.
+//   chunk   1024 consecutive elements of the row
+//   lane    one of 32; lane l walks its elements (k * 32 + l) * SIZE + s of a chunk in order (SIZE: how many
+//           elements 16 bytes hold)
+//   merge   the 32 lanes of a chunk by a balanced binary tree, then the chunks by another
+// What is missing at a row's end is an identity, and merging an identity changes no bit.
+#pragma once
+#include <baracuda/storage.cuh>
+
+namespace baracuda {
+
+constexpr int LANES = 32;
+constexpr int CHUNK = 1024;
+constexpr u32 FULL_WARP = 0xffffffffu;
+
+template <class State> BARACUDA_FN State shuffle_xor(const State& state, int mask) {
+    constexpr int WORDS = int(sizeof(State) / sizeof(u32));
+    static_assert(sizeof(State) % sizeof(u32) == 0, "a state is made of whole words");
+    struct Words { u32 word[WORDS]; };
+    Words words = bit_cast<Words>(state);
+    BARACUDA_UNROLL
+    for (int w = 0; w < WORDS; ++w) words.word[w] = __shfl_xor_sync(FULL_WARP, words.word[w], mask);
+    return bit_cast<State>(words);
+}
+
+// Merges the states of neighbouring lanes in the order of the lanes; every lane gets the result.
+// `count`, a power of two, lanes belong together; `step` is the distance between neighbours.
+template <class Formula, class State> BARACUDA_FN State merge_lanes(State state, int lane, int count, int step = 1) {
+    for (int mask = 1; mask < count; mask <<= 1) {
+        const State other = shuffle_xor(state, mask * step);
+        state = lane & mask ? Formula::merge(other, state) : Formula::merge(state, other);
+    }
+    return state;
+}
+
+// A balanced tree over a sequence of states that one warp meets one after another, 32 to a level.
+template <class Formula> struct Fold {
+    using State = typename Formula::State;
+    static constexpr int LEVELS = 5;  // 32^5 states: more than any memory holds
+    State held[LEVELS];
+
+    // The state with number `index`; the numbers come in order. A full level is merged when the next comes.
+    template <int FIRST = 0> BARACUDA_FN void push(State state, i64 index, int lane) {
+        BARACUDA_UNROLL
+        for (int level = FIRST; level < LEVELS; ++level) {
+            const int place = int(index & (LANES - 1));
+            const bool full = index > 0 && place == 0;
+            State merged;
+            if (full) merged = merge_lanes<Formula>(held[level], lane, LANES);
+            if (full) held[level] = State();
+            if (lane == place) held[level] = state;
+            if (!full) return;
+            state = merged;
+            index = (index >> 5) - 1;
+        }
+    }
+
+    template <int LEVEL = 0> BARACUDA_FN State total(i64 count, int lane) {
+        const State merged = merge_lanes<Formula>(held[LEVEL], lane, LANES);
+        if constexpr (LEVEL < LEVELS - 1) {
+            if (count > LANES) {
+                const i64 above = (count - 1) >> 5;
+                push<LEVEL + 1>(merged, above, lane);
+                return total<LEVEL + 1>(above + 1, lane);
+            }
+        }
+        return merged;
+    }
+};
+
+}  // namespace baracuda

@@ -1,0 +1,375 @@
+"""The plan base: select once, validate and launch many times.
+
+A generated plan class holds data only; what happens with it is here. All cost is in `select`: it checks the
+descriptor, then compiles or loads every kernel that any layout may need. `run` validates and launches; it
+never compiles, allocates or synchronises.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from baracuda import checks
+from baracuda.compile.loader import Kernel, Launch, load
+from baracuda.compile.unit import Unit
+from baracuda.contract import OpRecord, Problem, TensorRule
+from baracuda.descriptor import Descriptor
+from baracuda.dtypes import ElementKind
+from baracuda.engines import Engine, LaunchStep, engine_for
+from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
+from baracuda.stream import Stream, current_stream_of
+from baracuda.tensor import Device, TensorRef, as_tensor
+from baracuda.workspace import Workspace
+
+__all__ = ["BoundLaunch", "Plan"]
+
+Tensors = dict[str, "TensorRef | None"]
+
+
+class Plan:
+    """Base of the generated plan classes; make one with `select`.
+
+    A plan is immutable, owns no device memory, belongs to the device of its `select`, and may be used from
+    several threads.
+    """
+
+    TEMPLATE: ClassVar[str]
+    CATEGORY: ClassVar[str]
+    DESCRIPTOR: ClassVar[type[Any]]
+    ARGS: ClassVar[type[Any]]
+    DOMAIN: ClassVar[str]
+    AXES: ClassVar[str | None]
+    TENSORS: ClassVar[tuple[TensorRule, ...]]
+    OPS: ClassVar[Mapping[Any, OpRecord]]
+
+    #: Layouts whose launches are remembered; a plan that meets more starts over.
+    REMEMBERED = 256
+
+    _desc: Any
+    _op: OpRecord
+    _device: Device
+    _engine: Engine
+    _kernels: Mapping[str, Kernel]
+    _shapes: Mapping[str, tuple[tuple[int, ...], str]]
+    _guarantee: PrecisionGuarantee
+    _steps: dict[Any, tuple[LaunchStep, ...]]
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        raise NotImplementedError
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        raise NotImplementedError
+
+    @classmethod
+    def select(cls, stream: Any, desc: Any, preference: PlanPreference | None = None) -> Any:
+        """A plan for a problem, on the stream's device, with its kernels loaded.
+
+        Args:
+            stream: a `Stream`, `Stream.host()`, a CuPy or PyTorch stream or a raw CUDA handle; None: the
+                current CUDA device where there is one, else the host.
+            desc: the descriptor.
+            preference: see `PlanPreference`.
+
+        Raises:
+            InvalidProblem: extents, axes or parameters that make no sense.
+            Unsupported: an op or element kind that no kernel serves.
+            CompileError: a kernel did not compile.
+        """
+        name = cls.__name__
+        if type(desc) is not cls.DESCRIPTOR:
+            raise TypeError(f"{name}: desc is a {type(desc).__name__}, want a {cls.DESCRIPTOR.__name__}")
+        assert isinstance(desc, Descriptor)
+        desc.check()
+        op = cls._op_of(desc)
+        element = cls._element_of(desc)
+        if element.value not in op.dtypes:
+            raise Unsupported(f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}")
+        for violation in cls.violations(desc):
+            raise InvalidProblem(f"{name}: {violation}")
+        chosen = _default_stream() if stream is None else Stream.of(stream)
+        plan = object.__new__(cls)
+        plan._desc, plan._op, plan._device = desc, op, chosen.device
+        plan._shapes = cls.shapes(desc)
+        problem = Problem(
+            op=op,
+            element=element,
+            device=chosen.device,
+            domain=getattr(desc, cls.DOMAIN),
+            axes=getattr(desc, cls.AXES) if cls.AXES else (),
+            shapes={key: shape for key, (shape, _) in plan._shapes.items()},
+            scalars=op.fold(desc),
+            preference=preference or PlanPreference(),
+        )
+        plan._engine = engine_for(cls.TEMPLATE, problem)
+        plan._guarantee = _guarantee(op, element, plan._engine)
+        plan._kernels = _load_kernels(cls, op, element, plan._engine, chosen)
+        plan._steps = {}
+        return plan
+
+    @classmethod
+    def _op_of(cls, desc: Any) -> OpRecord:
+        op = cls.OPS.get(desc.kind)
+        if op is None:
+            known = ", ".join(kind.value for kind in cls.OPS)
+            raise Unsupported(f"{cls.__name__}: kind is {desc.kind.value}, want one of {known}")
+        return op
+
+    @classmethod
+    def _element_of(cls, desc: Any) -> ElementKind:
+        field = next(name for name, rule in cls.DESCRIPTOR.RULES.items() if rule == "element")
+        element = getattr(desc, field)
+        assert isinstance(element, ElementKind)
+        return element
+
+    @property
+    def desc(self) -> Any:
+        """The descriptor."""
+        return self._desc
+
+    @property
+    def device(self) -> Device:
+        """Where the plan runs."""
+        return self._device
+
+    @property
+    def precision_guarantee(self) -> PrecisionGuarantee:
+        """What the results are held to."""
+        return self._guarantee
+
+    @property
+    def sku(self) -> KernelSku:
+        """Identity of the kernel that contiguous tensors get."""
+        return self._sku("contig")
+
+    def sku_for(self, args: Any) -> KernelSku:
+        """Identity of the kernel that these tensors get."""
+        steps = self._engine.steps(self._validated(args))
+        return self._sku(steps[0].variant if steps else "contig")
+
+    def workspace_size(self) -> int:
+        """Bytes of workspace that `run` wants: the most that any layout of the tensors needs."""
+        return self._engine.workspace_size()
+
+    def can_implement(self, args: Any) -> None:
+        """Check the tensors as `run` does, without a launch. Raises what `run` would raise."""
+        self._launch_steps(self._validated(args))
+
+    def run(self, stream: Any, workspace: Any, args: Any) -> None:
+        """Validate and launch.
+
+        Args:
+            stream: as for `select`; None: the current stream of the library that the first output belongs to.
+            workspace: None, any buffer of `workspace_size()` bytes on the device, or a `Workspace`.
+            args: the tensors.
+
+        Raises:
+            InvalidProblem, Unsupported, MisalignedOperand, BufferTooSmall, WorkspaceTooSmall: nothing was
+                launched, and no output touched.
+            DriverError: the CUDA driver refused the launch.
+        """
+        tensors = self._validated(args)
+        steps = self._launch_steps(tensors)
+        space = self._workspace(workspace)
+        handle = self._stream(stream, args, tensors).handle
+        pointers = _pointers(tensors, space)
+        for launch in [self._pack(step, pointers) for step in steps]:
+            launch(handle)
+
+    def bind(self, args: Any, workspace: Any = None) -> BoundLaunch:
+        """Validate once and pack the launches; the result launches again and again on the same memory."""
+        tensors = self._validated(args)
+        steps = self._launch_steps(tensors)
+        space = self._workspace(workspace)
+        pointers = _pointers(tensors, space)
+        launches = tuple(self._pack(step, pointers) for step in steps)
+        return BoundLaunch(self, args, launches, lambda stream: self._stream(stream, args, tensors), (tensors, space))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.sku} on {self._device}: {self._desc!r}>"
+
+    def _sku(self, variant: str) -> KernelSku:
+        on_host = self._device.kind == "host"
+        return KernelSku(
+            category=self.CATEGORY,
+            op=self._op.name,
+            element=self._element_of(self._desc),
+            aux_element=None,
+            layout=None,
+            epilogue=None,
+            arch="host" if on_host else _device_arch(self._device),
+            backend=Backend.HOST if on_host else Backend.CUDA,
+            variant=variant,
+            precision_guarantee=self._guarantee,
+        )
+
+    def _validated(self, args: Any) -> Tensors:
+        """The tensors by name, each checked on its own and against the others."""
+        name = type(self).__name__
+        if type(args) is not self.ARGS:
+            raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.ARGS.__name__}")
+        op, element = self._op, self._element_of(self._desc)
+        tensors: Tensors = {}
+        for rule in self.TENSORS:
+            given = getattr(args, rule.name)
+            if given is None:
+                tensors[rule.name] = None
+                continue
+            tensor = as_tensor(given, rule.name, name)
+            checks.check_element(tensor, rule.name, name, element)
+            checks.check_device(tensor, rule.name, name, self._device)
+            shape, why = self._shapes[rule.name]
+            checks.check_shape(tensor, rule.name, name, shape, why)
+            tensors[rule.name] = tensor
+        for rule in self.TENSORS:
+            present = tensors[rule.name]
+            if present is not None:
+                _check_layout(present, rule, name)
+        for rule in self.TENSORS:
+            if tensors[rule.name] is None and rule.name in op.required:
+                raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {op.name} requires it")
+            if tensors[rule.name] is not None and rule.name not in op.accepted:
+                raise InvalidProblem(f"{name}: {rule.name} is given, want None: {op.name} takes none")
+        self._check_memory(tensors, name)
+        return tensors
+
+    def _check_memory(self, tensors: Tensors, name: str) -> None:
+        outputs = [rule.name for rule in self.TENSORS if rule.io == "out"]
+        for key, tensor in tensors.items():
+            if tensor is None:
+                continue
+            checks.check_bounds(tensor, key, name)
+            checks.check_aligned(tensor, key, name)
+            if key in outputs:
+                checks.check_writable(tensor, key, name)
+                checks.check_no_self_overlap(tensor, key, name)
+        for place, key in enumerate(outputs):
+            out = tensors[key]
+            if out is None:
+                continue
+            for other, tensor in tensors.items():
+                if tensor is None or other == key or other in outputs[:place]:
+                    continue
+                may_alias = other not in outputs and self._engine.may_alias(key, other)
+                checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
+
+    def _launch_steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
+        key = tuple(
+            None if tensor is None else (tensor.strides, tensor.pointer % 16) for tensor in tensors.values()
+        )
+        steps = self._steps.get(key)
+        if steps is None:
+            steps = self._engine.steps(tensors)
+            if len(self._steps) >= self.REMEMBERED:
+                self._steps = {}
+            self._steps[key] = steps
+        return steps
+
+    def _workspace(self, workspace: Any) -> Workspace:
+        needed = self.workspace_size()
+        space = Workspace.none() if workspace is None else Workspace.of(workspace)
+        space.require(needed, self._device, type(self).__name__)
+        return space
+
+    def _stream(self, stream: Any, args: Any, tensors: Tensors) -> Stream:
+        name = type(self).__name__
+        if stream is None:
+            if self._device.kind == "host":
+                return Stream.host()
+            outputs = [getattr(args, rule.name) for rule in self.TENSORS if rule.io == "out"]
+            inputs = [getattr(args, rule.name) for rule in self.TENSORS if rule.io == "in"]
+            return current_stream_of(*outputs, *inputs)
+        chosen = Stream.of(stream, self._device)
+        if chosen.device != self._device:
+            raise InvalidProblem(f"{name}: stream is on {chosen.device}, want {self._device}, where the plan was selected")
+        return chosen
+
+    def _pack(self, step: LaunchStep, pointers: Mapping[str, int]) -> Launch:
+        kernel = self._kernels[step.variant]
+        return kernel.pack((step.grid, 1, 1), step.threads, 0, step.parameters(pointers))
+
+
+class BoundLaunch:
+    """A plan's launches with tensors and workspace packed: call it with a stream, or with None.
+
+    It keeps what it was given alive. The tensors' contents may change between calls, their places may not.
+    """
+
+    def __init__(
+        self, plan: Plan, args: Any, launches: tuple[Launch, ...], stream: Callable[[Any], Stream], alive: Any
+    ) -> None:
+        self.plan = plan
+        self._args = args
+        self._launches = launches
+        self._stream = stream
+        self._alive = alive
+
+    def __call__(self, stream: Any = None) -> None:
+        """Launch on the stream; None: the current stream of the first output's library."""
+        handle = self._stream(stream).handle
+        for launch in self._launches:
+            launch(handle)
+
+    def __repr__(self) -> str:
+        return f"<BoundLaunch of {self.plan!r}>"
+
+
+def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
+    if rule.layout == "inner":
+        checks.check_unit_stride(tensor, rule.name, plan)
+    elif rule.layout == "contiguous":
+        checks.check_contiguous(tensor, rule.name, plan)
+
+
+def _pointers(tensors: Tensors, space: Workspace) -> dict[str, int]:
+    pointers = {name: tensor.pointer for name, tensor in tensors.items() if tensor is not None}
+    pointers["workspace"] = space.pointer
+    return pointers
+
+
+def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionGuarantee:
+    compute = element.compute
+    return PrecisionGuarantee(
+        math_precision=MathPrecision.F64 if compute is ElementKind.F64 else MathPrecision.F32,
+        accumulator=compute,
+        deterministic=True,
+        bit_stable_on_same_hardware=True,
+        ulp=op.ulp[element.value],
+        batch_invariant=tuple(name for name in op.batch_invariant if name not in engine.cross_row_outputs()),
+    )
+
+
+def _load_kernels(
+    cls: type[Plan], op: OpRecord, element: ElementKind, engine: Engine, stream: Stream
+) -> dict[str, Kernel]:
+    """Every kernel that the engine may launch, by variant."""
+    package = cls.__module__.rpartition(".plans.")[0]
+    text = importlib.resources.files(package).joinpath("kernels", *op.source.split("/")).read_text(encoding="utf-8")
+    flags = ("-fmad=true",) if op.contraction else ()
+    kernels: dict[str, Kernel] = {}
+    for define, variants in engine.units().items():
+        unit = Unit(op.source, text, (("BARACUDA_DTYPE", element.value), (define, "1")), flags)
+        handle = stream.handle if stream.device.kind == "cuda" else None
+        module = load(unit, stream.device, stream_handle=handle)
+        for variant in variants:
+            stem = f"baracuda_{op.name}_{element.value}"
+            kernels[variant] = module.kernel(stem if variant == "contig" else f"{stem}_{variant}")
+    return kernels
+
+
+def _device_arch(device: Device) -> str:
+    from baracuda import driver
+
+    return driver.device_arch(device.index)
+
+
+def _default_stream() -> Stream:
+    from baracuda import driver
+
+    return Stream() if driver.device_count() else Stream.host()

@@ -1,0 +1,36 @@
+"""Shape rules that the spec's expressions call. Shapes are tuples of extents, axes are non-negative."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["as_axes", "broadcasts", "keepdim", "keepdim_reason", "numel"]
+
+
+def keepdim(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """`shape` with the extents of `axes` set to 1."""
+    return tuple(1 if axis in axes else extent for axis, extent in enumerate(shape))
+
+
+def keepdim_reason(shape_name: str, shape: tuple[int, ...], axes_name: str, axes: tuple[int, ...]) -> str:
+    """Where a shape comes from that `keepdim` gave."""
+    del axes_name
+    which = "axis" if len(axes) == 1 else "axes"
+    return f"the keepdim form of {shape_name} {shape} with {which} {', '.join(map(str, axes)) or 'none'} reduced"
+
+
+def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether NumPy's rules broadcast `shape` to exactly `target`."""
+    return len(shape) <= len(target) and all(
+        extent in (1, wanted) for extent, wanted in zip(reversed(shape), reversed(target), strict=False)
+    )
+
+
+def as_axes(axes: int | tuple[int, ...]) -> tuple[int, ...]:
+    """An axis or a tuple of axes, as an ascending tuple."""
+    return (axes,) if isinstance(axes, int) else tuple(sorted(axes))
+
+
+def numel(shape: tuple[int, ...]) -> int:
+    """How many elements a tensor of `shape` has."""
+    return math.prod(shape)

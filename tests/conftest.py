@@ -1,0 +1,45 @@
+"""Options and fixtures that all tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from baracuda.tensor import Device
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        choices=("host", "cuda"),
+        default="host",
+        help="where kernels run: the host executor (the default), or the first CUDA device",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--device") == "cuda":
+        return
+    skip = pytest.mark.skip(reason="needs a CUDA device: run with --device cuda")
+    for item in items:
+        if "cuda" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> Device:
+    """Return the device that the tests of this session run on."""
+    from baracuda.tensor import Device
+
+    return Device(request.config.getoption("--device"), 0)
+
+
+@pytest.fixture
+def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty cache folder that this test, and processes it starts, use instead of the user's."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("BARACUDA_CACHE_DIR", str(folder))
+    return folder
