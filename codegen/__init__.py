@@ -11,7 +11,7 @@ _HOMES = {
     "SpecError": "problems",
     "render": "rendering",
     "kernels": "matrix",
-    "describe": "describe",
+    "describe": "description",
 }
 
 __all__ = ["SpecError", "describe", "kernels", "load_spec", "render"]

@@ -6,14 +6,25 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from baracuda.codegen.spec.model import Family, Op, Spec
+from baracuda.codegen.spec.model import Op, Program, Spec
 
-#: Variants of each template with the compile unit that holds them, and those of the sums over broadcast axes.
-VARIANTS = {
-    "map": {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"},
-    "aggregate": {"contig": "NARROW", "strided": "NARROW", "nodes": "NARROW", "strided64": "WIDE"},
+#: Variants of a map, each with its compile unit.
+MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
+
+#: Variants of an aggregate, each with its compile unit, the width of its offsets and its function in the headers.
+STATE_VARIANTS = {
+    "contig": ("NARROW", "Wide", "aggregate_rows"),
+    "strided": ("NARROW", "Narrow", "aggregate_rows"),
+    "columns": ("NARROW", "Wide", "aggregate_columns"),
+    "nodes": ("NARROW", "Wide", "aggregate_nodes"),
+    "strided64": ("WIDE", "Wide", "aggregate_rows"),
 }
-SUM_VARIANTS = ("contig", "strided", "strided64", "nodes")
+ELEMENT_VARIANTS = {
+    "contig": ("NARROW", "Wide", "map_rows"),
+    "strided": ("NARROW", "Narrow", "map_rows"),
+    "columns": ("NARROW", "Wide", "map_columns"),
+    "strided64": ("WIDE", "Wide", "map_rows"),
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class KernelRow:
     kind: str
     plan: str
     direction: str
+    options: str
     dtype: str
     variant: str
     symbol: str
@@ -43,54 +55,66 @@ def category_folder(category: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in category).lstrip("_")
 
 
-def source_path(op: Op, direction: str) -> str:
-    """The kernel file of an op's direction, below generated/kernels/."""
-    return f"{category_folder(op.family.category)}/{op.stem(direction)}.cu"
+def source_path(op: Op, program: Program) -> str:
+    """The kernel file of a program, below generated/kernels/."""
+    return f"{category_folder(op.family.category)}/{program.stem}.cu"
 
 
-def summed_outputs(op: Op, direction: str) -> tuple[str, ...]:
+def summed_outputs(op: Op, program: Program) -> tuple[str, ...]:
     """Outputs of a map that may be broadcast operands' gradients: their shape is a descriptor field of its own."""
     family = op.family
     if family.template != "map":
         return ()
-    tensors = family.tensors(direction)
-    return tuple(name for name in op.programs[direction].outputs if tensors[name].shape != family.domain)
+    tensors = family.tensors(program.direction)
+    return tuple(name for name in program.outputs if tensors[name].shape != family.domain)
 
 
-def variants(op: Op, direction: str) -> dict[str, str]:
-    """The kernel variants of an op's direction, each with its compile unit."""
-    found = dict(VARIANTS[op.family.template])
-    for name in summed_outputs(op, direction):
-        found |= {f"sum_{name}_{variant}": f"SUM_{name}" for variant in SUM_VARIANTS}
-    return found
+def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
+    """Variants of an aggregate: those that find the states, then those that map elements."""
+    if not program.aggregates:
+        return ELEMENT_VARIANTS
+    if not program.outputs:
+        return STATE_VARIANTS
+    return STATE_VARIANTS | {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
 
 
-def symbol(op: Op, direction: str, dtype: str, variant: str) -> str:
+def variants(op: Op, program: Program) -> dict[str, str]:
+    """The kernel variants of a program, each with its compile unit."""
+    if op.family.template == "map":
+        found = dict(MAP_VARIANTS)
+        for name in summed_outputs(op, program):
+            found |= {f"sum_{name}_{variant}": f"SUM_{name}" for variant in STATE_VARIANTS}
+        return found
+    return {variant: unit for variant, (unit, _, _) in aggregate_variants(program).items()}
+
+
+def symbol(program: Program, dtype: str, variant: str) -> str:
     """The kernel's symbol."""
-    stem = f"baracuda_{op.stem(direction)}_{dtype}"
+    stem = f"baracuda_{program.stem}_{dtype}"
     return stem if variant == "contig" else f"{stem}_{variant}"
 
 
 def kernels(spec: Spec) -> list[KernelRow]:
     """Every kernel of a spec, in the order of the file."""
-    return [row for op in spec.ops.values() for row in _rows(op, op.family)]
+    return [row for op in spec.ops.values() for program in op.all_programs() for row in _rows(op, program)]
 
 
-def _rows(op: Op, family: Family) -> Iterator[KernelRow]:
-    for direction in op.programs:
-        for dtype in op.dtypes:
-            for variant, unit in variants(op, direction).items():
-                yield KernelRow(
-                    op=op.name,
-                    family=family.name,
-                    category=family.category,
-                    kind=op.kind,
-                    plan=family.plan_class(direction),
-                    direction=direction,
-                    dtype=dtype,
-                    variant=variant,
-                    symbol=symbol(op, direction, dtype, variant),
-                    unit=f"kernels/{source_path(op, direction)}",
-                    defines=(("BARACUDA_DTYPE", dtype), (f"BARACUDA_{unit}", "1")),
-                    flags=("-fmad=true",) if family.contraction else (),
-                )
+def _rows(op: Op, program: Program) -> Iterator[KernelRow]:
+    family = op.family
+    for dtype in op.dtypes:
+        for variant, unit in variants(op, program).items():
+            yield KernelRow(
+                op=op.name,
+                family=family.name,
+                category=family.category,
+                kind=op.kind,
+                plan=family.plan_class(program.direction),
+                direction=program.direction,
+                options=" ".join(f"{name}={value}" for name, value in program.options),
+                dtype=dtype,
+                variant=variant,
+                symbol=symbol(program, dtype, variant),
+                unit=f"kernels/{source_path(op, program)}",
+                defines=(("BARACUDA_DTYPE", dtype), (f"BARACUDA_{unit}", "1")),
+                flags=("-fmad=true",) if family.contraction else (),
+            )

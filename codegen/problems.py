@@ -49,6 +49,7 @@ class Problems:
         self._line_of = line_of or (lambda path: 1)
         self._found: list[Problem] = []
         self._closed: set[Path] = set()
+        self._paths: set[Path] = set()
 
     def add(
         self, path: Path, what: str, right: str | None = None, *, line: int | None = None, final: bool = False
@@ -61,14 +62,20 @@ class Problems:
             return
         if final:
             self._closed.add(path)
+        self._paths.update(path[:length] for length in range(len(path) + 1))
         at = self._line_of(path) if line is None else line
-        problem = Problem(self.file, at, dotted(path), _one_line(what), right and _one_line(right))
+        problem = Problem(self.file, at, _one_line(dotted(path)), _one_line(what), right and _one_line(right))
         if problem not in self._found:
             self._found.append(problem)
+
+    def inside(self, path: Path) -> bool:
+        """Whether something is wrong at `path` or below it."""
+        return path in self._paths
 
     def extend(self, other: Problems) -> None:
         """Take over the problems of another file."""
         self._found.extend(problem for problem in other._found if problem not in self._found)
+        self._paths |= other._paths
 
     def __len__(self) -> int:
         return len(self._found)

@@ -67,7 +67,9 @@ def parse_yaml(text: str, filename: str) -> Source:
     if root is None:
         source.problems.add((), "the file is empty", line=1)
         return source
-    source.data = _Reader(source).read(root, ())
+    reader = _Reader(source)
+    data = reader.read(root, ())
+    source.data = None if reader.nodes >= _MAX_NODES else data
     return source
 
 
@@ -109,7 +111,7 @@ class _Reader:
         if self.nodes >= _MAX_NODES:
             return None
         if any(node is outer for outer in self.open):
-            self.problems.add(path, "an alias stands inside its own anchor")
+            self.problems.add(path, "an alias stands inside its own anchor", final=True)
             return None
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node, path)
@@ -125,7 +127,7 @@ class _Reader:
         finally:
             self.open.pop()
         self.problems.add(
-            path, f"tag {_shown_tag(node.tag)} is not supported", "leave the tag out", line=line
+            path, f"tag {_shown_tag(node.tag)} is not supported", "leave the tag out", line=line, final=True
         )
         return None
 
@@ -137,7 +139,7 @@ class _Reader:
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if key_node.tag == _CORE + "merge":
-                self.merge(value_node, path, merged, merged_lines)
+                self.merge(value_node, path, line, merged, merged_lines)
                 continue
             key = self.key(key_node, path, line)
             if key is None:
@@ -164,7 +166,9 @@ class _Reader:
                 self.lines.setdefault(merged_path, line)
         return result
 
-    def merge(self, node: yaml.Node, path: Path, into: dict[str, Any], lines: dict[Path, int]) -> None:
+    def merge(
+        self, node: yaml.Node, path: Path, line: int, into: dict[str, Any], lines: dict[Path, int]
+    ) -> None:
         """`<<: *base` or `<<: [*first, *second]`; of two bases the first wins, as YAML says."""
         bases = node.value if isinstance(node, yaml.SequenceNode) else [node]
         for base in bases:
@@ -181,7 +185,7 @@ class _Reader:
             for problem in aside.problems.sorted():
                 # The anchor's own place already reported what is wrong inside it.
                 if problem.what.startswith("an alias"):
-                    self.problems.add((*path, "<<"), problem.what, line=problem.line)
+                    self.problems.add((*path, "<<"), problem.what, line=line)
             for key, value in (data or {}).items():
                 if key not in into:
                     into[key] = value
@@ -198,10 +202,12 @@ class _Reader:
             self.problems.add(path, "a key is missing before the colon", line=line)
             return None
         if surprise is not None:
-            self.problems.add((*path, text), f"the key {text} {surprise[0]}", "quote it", line=line)
+            what = f"the key {text} {surprise[0]}"
+            self.problems.add((*path, text), what, "quote it", line=line, final=True)
         elif node.tag != _CORE + "str":
             kind = _KINDS.get(node.tag, f"tag {_shown_tag(node.tag)}")
-            self.problems.add((*path, text), f"the key {text} is read as {kind}", "quote it", line=line)
+            what = f"the key {text} is read as {kind}"
+            self.problems.add((*path, text), what, "quote it", line=line, final=True)
         return text
 
     def scalar(self, node: yaml.ScalarNode, path: Path) -> Any:

@@ -10,7 +10,12 @@ from baracuda.dtypes import ElementKind
 from baracuda.sku import PlanPreference
 from baracuda.tensor import Device
 
-__all__ = ["OpRecord", "Problem", "TensorRule"]
+__all__ = ["OpRecord", "Problem", "TensorRule", "no_scalars"]
+
+
+def no_scalars(_: Any) -> tuple[float | bool | int, ...]:
+    """What an op without attributes folds: nothing."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,11 @@ class OpRecord:
         name: the stem of its symbols, such as "lerp_backward".
         source: its kernel file below `kernels/`.
         dtypes: the element kinds that it takes.
-        inputs: tensors that the kernel reads, in its order.
-        outputs: tensors that the kernel writes, in its order.
+        inputs: tensors that the kernel reads at each element, in its order.
+        row_inputs: tensors that it reads once a row, in its order.
+        heads: the row inputs that are the first element of a row.
+        outputs: tensors that it writes at each element, in its order.
+        row_outputs: tensors that it writes once a row, in its order.
         required: tensors that the caller must give.
         accepted: tensors that the caller may give, required or not; any other must be None.
         batch_invariant: outputs of which a row does not depend on the other rows.
@@ -54,7 +62,10 @@ class OpRecord:
     source: str
     dtypes: tuple[str, ...]
     inputs: tuple[str, ...]
+    row_inputs: tuple[str, ...]
+    heads: tuple[str, ...]
     outputs: tuple[str, ...]
+    row_outputs: tuple[str, ...]
     required: frozenset[str]
     accepted: frozenset[str]
     batch_invariant: tuple[str, ...]

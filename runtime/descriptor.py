@@ -59,6 +59,10 @@ class Descriptor:
                 return operator.index(value)
             except TypeError:
                 raise TypeError(f"{where} is {value!r}, want an integer") from None
+        if rule == "option":
+            if not isinstance(value, str):
+                raise TypeError(f"{where} is {value!r}, want a string")
+            return value
         if rule == "bool":
             if not isinstance(value, bool):
                 raise TypeError(f"{where} is {value!r}, want True or False")

@@ -166,6 +166,22 @@ def is_capturing(stream_handle: int) -> bool:
         _fail(f"stream {stream_handle:#x}", error)
 
 
+def synchronize(stream_handle: int, index: int) -> None:
+    """Wait until everything on the stream of device ``index`` has ended.
+
+    Raises `DriverError` with the driver's status where a kernel failed there, on this or any other stream:
+    such an error stays for the rest of the process.
+    """
+    driver, runtime = _cuda()
+    try:
+        with _current(driver, context_of(index)):
+            runtime.streamSynchronize(stream_handle)
+    except DriverError:
+        raise
+    except Exception as error:
+        _fail(f"stream {stream_handle:#x} of device {index}", error)
+
+
 # Modules, kernels, launches
 
 

@@ -1,7 +1,7 @@
 """The host executor: kernels compiled by the system's C++ compiler, run on memory that NumPy can see.
 
 The same text that NVRTC compiles for a GPU runs here with its real blocks and threads (see
-``include/baracuda/host_executor.cuh``). Objects have the protocol of `baracuda.compile.loader`: a module
+``include/baracuda/host_scheduler.cuh``). Objects have the protocol of `baracuda.compile.loader`: a module
 gives kernels, a kernel packs launches, a launch is called with a stream handle.
 """
 

@@ -29,7 +29,7 @@ from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.source import headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
-from baracuda.host_compiler import compile_flags, find_compiler
+from baracuda.host_compiler import check_process, compile_flags, find_compiler
 
 logger = logging.getLogger("baracuda.compile")
 
@@ -49,8 +49,9 @@ def load_library(files: Mapping[str, str], what: str) -> ctypes.CDLL:
 
     Thread-safe, and any number of processes may ask for the same at once. ``what`` is for messages. Raises
     `CompileError` with the compiler's log where it does not compile, where there is no compiler, where
-    ``BARACUDA_JIT=never`` forbids to compile what is not in the cache, or where the result does not load.
+    ``BARACUDA_JIT=never`` forbids to compile what is not in the cache, or where the result cannot be loaded.
     """
+    check_process()
     compiler = find_compiler()
     flags = compile_flags(compiler)
     sources = [part for name in sorted(files) for part in (name, files[name])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import platform
@@ -75,6 +76,13 @@ def sanitizer() -> str:
     return name
 
 
+def check_process() -> None:
+    """Raise `CompileError` where this process cannot load instrumented libraries: they would end it."""
+    if sanitizer() and not hasattr(ctypes.CDLL(None), "__asan_init"):
+        advice = "start it with the variables of baracuda.host.asan_environment()"
+        raise CompileError(f"{SANITIZE_VARIABLE}=address needs a process under AddressSanitizer: {advice}")
+
+
 def asan_environment() -> dict[str, str]:
     """The environment variables to add for a Python process that runs kernels under AddressSanitizer.
 
@@ -91,7 +99,8 @@ def asan_environment() -> dict[str, str]:
     paths = [_runtime_library(compiler, name) for name in names]
     variable = "DYLD_INSERT_LIBRARIES" if sys.platform == "darwin" else "LD_PRELOAD"
     preload = ":".join([*paths, *filter(None, [os.environ.get(variable, "")])])
-    return {SANITIZE_VARIABLE: "address", variable: preload, "ASAN_OPTIONS": "detect_leaks=0"}
+    options = ":".join(["detect_leaks=0", *filter(None, [os.environ.get("ASAN_OPTIONS", "")])])
+    return {SANITIZE_VARIABLE: "address", variable: preload, "ASAN_OPTIONS": options}
 
 
 def _runtime_library(compiler: Compiler, name: str) -> str:

@@ -7,18 +7,19 @@ never compiles, allocates or synchronises.
 
 from __future__ import annotations
 
-import importlib.resources
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from baracuda import checks
-from baracuda.compile.loader import Kernel, Launch, load
+from baracuda import checks, observe
+from baracuda.compile.loader import Kernel, Launch
 from baracuda.compile.unit import Unit
 from baracuda.contract import OpRecord, Problem, TensorRule
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.kernels import load_kernels, units_of
 from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
 from baracuda.stream import Stream, current_stream_of
 from baracuda.tensor import Device, TensorRef, as_tensor
@@ -44,6 +45,8 @@ class Plan:
     AXES: ClassVar[str | None]
     TENSORS: ClassVar[tuple[TensorRule, ...]]
     OPS: ClassVar[Mapping[Any, OpRecord]]
+    #: Ops with options that are not at their defaults.
+    ALTERNATIVES: ClassVar[tuple[tuple[Any, Mapping[str, str], OpRecord], ...]] = ()
 
     #: Layouts whose launches are remembered; a plan that meets more starts over.
     REMEMBERED = 256
@@ -82,6 +85,17 @@ class Plan:
             Unsupported: an op or element kind that no kernel serves.
             CompileError: a kernel did not compile.
         """
+        started = time.perf_counter()
+        chosen = _default_stream() if stream is None else Stream.of(stream)
+        plan = cls._planned(chosen.device, desc, preference)
+        element = cls._element_of(desc)
+        plan._kernels = load_kernels(plan._units(), plan._op, element, chosen)
+        observe.selected(plan, started)
+        return plan
+
+    @classmethod
+    def _planned(cls, device: Device, desc: Any, preference: PlanPreference | None) -> Any:
+        """A plan without its kernels; raises what `select` raises for a descriptor."""
         name = cls.__name__
         if type(desc) is not cls.DESCRIPTOR:
             raise TypeError(f"{name}: desc is a {type(desc).__name__}, want a {cls.DESCRIPTOR.__name__}")
@@ -93,14 +107,13 @@ class Plan:
             raise Unsupported(f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}")
         for violation in cls.violations(desc):
             raise InvalidProblem(f"{name}: {violation}")
-        chosen = _default_stream() if stream is None else Stream.of(stream)
         plan = object.__new__(cls)
-        plan._desc, plan._op, plan._device = desc, op, chosen.device
+        plan._desc, plan._op, plan._device = desc, op, device
         plan._shapes = cls.shapes(desc)
         problem = Problem(
             op=op,
             element=element,
-            device=chosen.device,
+            device=device,
             domain=getattr(desc, cls.DOMAIN),
             axes=getattr(desc, cls.AXES) if cls.AXES else (),
             shapes={key: shape for key, (shape, _) in plan._shapes.items()},
@@ -109,17 +122,28 @@ class Plan:
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         plan._guarantee = _guarantee(op, element, plan._engine)
-        plan._kernels = _load_kernels(cls, op, element, plan._engine, chosen)
         plan._steps = {}
         return plan
 
+    def _units(self) -> dict[Unit, tuple[str, ...]]:
+        """The compile units of every kernel that `run` may launch, and the variants in each."""
+        return units_of(type(self).__module__, self._op, self._element_of(self._desc), self._engine)
+
     @classmethod
     def _op_of(cls, desc: Any) -> OpRecord:
-        op = cls.OPS.get(desc.kind)
-        if op is None:
+        default = cls.OPS.get(desc.kind)
+        if default is None:
             known = ", ".join(kind.value for kind in cls.OPS)
             raise Unsupported(f"{cls.__name__}: kind is {desc.kind.value}, want one of {known}")
-        return op
+        others = [(options, op) for kind, options, op in cls.ALTERNATIVES if kind is desc.kind]
+        for name in dict.fromkeys(name for options, _ in others for name in options):
+            known = {desc_default(cls.DESCRIPTOR, name), *(options[name] for options, _ in others if name in options)}
+            if getattr(desc, name) not in known:
+                raise Unsupported(f"{cls.__name__}: {name} is {getattr(desc, name)!r}, want one of {', '.join(sorted(known))}")
+        for options, op in others:
+            if all(getattr(desc, name) == value for name, value in options.items()):
+                return op
+        return default
 
     @classmethod
     def _element_of(cls, desc: Any) -> ElementKind:
@@ -295,6 +319,11 @@ class Plan:
         return kernel.pack((step.grid, 1, 1), step.threads, 0, step.parameters(pointers))
 
 
+def desc_default(descriptor: type[Any], field: str) -> Any:
+    """The default of a descriptor's field."""
+    return descriptor.__dataclass_fields__[field].default
+
+
 class BoundLaunch:
     """A plan's launches with tensors and workspace packed: call it with a stream, or with None.
 
@@ -345,24 +374,6 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionG
     )
 
 
-def _load_kernels(
-    cls: type[Plan], op: OpRecord, element: ElementKind, engine: Engine, stream: Stream
-) -> dict[str, Kernel]:
-    """Every kernel that the engine may launch, by variant."""
-    package = cls.__module__.rpartition(".plans.")[0]
-    text = importlib.resources.files(package).joinpath("kernels", *op.source.split("/")).read_text(encoding="utf-8")
-    flags = ("-fmad=true",) if op.contraction else ()
-    kernels: dict[str, Kernel] = {}
-    for define, variants in engine.units().items():
-        unit = Unit(op.source, text, (("BARACUDA_DTYPE", element.value), (define, "1")), flags)
-        handle = stream.handle if stream.device.kind == "cuda" else None
-        module = load(unit, stream.device, stream_handle=handle)
-        for variant in variants:
-            stem = f"baracuda_{op.name}_{element.value}"
-            kernels[variant] = module.kernel(stem if variant == "contig" else f"{stem}_{variant}")
-    return kernels
-
-
 def _device_arch(device: Device) -> str:
     from baracuda import driver
 
@@ -373,3 +384,6 @@ def _default_stream() -> Stream:
     from baracuda import driver
 
     return Stream() if driver.device_count() else Stream.host()
+
+
+observe.install(Plan, BoundLaunch)

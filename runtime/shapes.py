@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["as_axes", "broadcasts", "keepdim", "keepdim_reason", "numel"]
+__all__ = ["as_axes", "broadcasts", "keepdim", "keepdim_reason", "numel", "reduces_elements"]
 
 
 def keepdim(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -24,6 +24,11 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(
         extent in (1, wanted) for extent, wanted in zip(reversed(shape), reversed(target), strict=False)
     )
+
+
+def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Whether every result of a reduction over `axes` has an element to come from; true where there is no result."""
+    return 0 not in (shape[axis] for axis in axes) or 0 in keepdim(shape, axes)
 
 
 def as_axes(axes: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from baracuda.codegen.spec import Spec
+    from baracuda.codegen.verify import Backend
     from baracuda.tensor import Device
 
 
@@ -35,6 +37,27 @@ def device(request: pytest.FixtureRequest) -> Device:
     from baracuda.tensor import Device
 
     return Device(request.config.getoption("--device"), 0)
+
+
+@pytest.fixture(scope="session")
+def spec() -> Spec:
+    """Return the checkout's spec."""
+    from devices import checkout_spec
+
+    return checkout_spec()
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest, device: Device) -> Backend:
+    """Return what makes and reads arrays on the device; kernels of the test's op and direction are loaded."""
+    from devices import load_op, shared_backend
+
+    # Of tests that are parametrised over both.
+    params = getattr(getattr(request.node, "callspec", None), "params", {})
+    if "op" in params:
+        for direction in [params["direction"]] if "direction" in params else params["op"].programs:
+            load_op(params["op"].name, direction, device)
+    return shared_backend(device.kind)
 
 
 @pytest.fixture

@@ -10,16 +10,26 @@ from pathlib import Path
 
 from baracuda.compile.source import include_folder
 
-FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-fno-math-errno", "-Wall", "-Wextra", "-Werror"]
+FLAGS = [
+    "-std=c++17",
+    "-O1",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-shared",
+    "-fno-math-errno",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+]
 
 
-def compile_library(text: str, folder: Path) -> ctypes.CDLL:
+def compile_library(text: str, folder: Path, *flags: str) -> ctypes.CDLL:
     """Compile `text`, warnings being errors, and load it."""
     candidates = (os.environ.get("CXX"), "c++", "g++", "clang++")
     compiler = next(found for name in candidates if name and (found := shutil.which(name)))
     source, library = folder / "test.cpp", folder / "test.so"
     source.write_text(text)
-    command = [compiler, *FLAGS, "-I", str(include_folder()), str(source), "-o", str(library)]
+    command = [compiler, *FLAGS, *flags, "-I", str(include_folder()), str(source), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(library))

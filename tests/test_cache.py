@@ -513,5 +513,9 @@ def test_eight_processes_on_an_empty_cache(fresh_cache: Path) -> None:
         assert process.returncode == 0
         keys.add(output.strip())
     (key,) = keys
-    assert files(fresh_cache) == [f"{key}.bin"]
-    assert DiskCache(fresh_cache).get(key) is not None
+    cache = DiskCache(fresh_cache)
+    assert files(fresh_cache / "kernels") == [f"{key}.bin"]
+    assert cache.get(key) is not None
+    [(compiler, arch)] = cache.made()
+    assert compiler.startswith("nvrtc ")
+    assert arch == "sm_90"

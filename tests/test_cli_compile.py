@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +14,9 @@ import pytest
 from cli_runner import run
 
 from baracuda import codegen
+from baracuda.compile.pack import Pack
 
-compile_module = importlib.import_module("baracuda.codegen.cli.compile")
+progress_module = importlib.import_module("baracuda.codegen.cli.progress")
 
 KERNEL = """\
 #include <baracuda/target.cuh>
@@ -60,15 +65,16 @@ def two_kernels(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> list[Row]
 def test_compile_fills_the_cache(two_kernels: list[Row], fresh_cache: Path) -> None:
     first = run("compile", "--arch", "sm_90", "--jobs", "2")
     assert first.exit_code == 0
-    assert "sm_90: 2 of 2 units compiled (2 now, 0 were in the cache)" in first.output
+    assert "sm_90: 2 of 2 units compiled (2 now, 0 were in the cache), " in first.output
+    assert " s with 2 jobs" in first.output
     assert len(list(fresh_cache.rglob("*.bin"))) == 2
     second = run("compile", "--arch", "sm_90", "--op", "copy")
     assert "1 of 1 units compiled (0 now, 1 were in the cache)" in second.output
     info = run("cache", "info").output
     assert str(fresh_cache) in info
-    assert "entries  2" in info
+    assert "kernels         2, " in info
     assert "removed 2 entries" in run("cache", "clear").output
-    assert list(fresh_cache.rglob("*.bin")) == []
+    assert [path for path in fresh_cache.rglob("*") if path.is_file()] == []
 
 
 def test_compile_goes_on_after_a_failure(
@@ -89,6 +95,9 @@ def test_compile_goes_on_after_a_failure(
         (("--arch", "sm_35"), "too old"),
         (("--arch", "gfx90a"), "no architecture"),
         (("--op", "cop"), "did you mean copy?"),
+        (("--dtype", "f23"), "did you mean f32?"),
+        (("--pack", "no such folder/a.pack"), "there is no folder"),
+        (("--pack", "."), "is a directory"),
     ],
 )
 def test_compile_refuses_bad_input(two_kernels: list[Row], arguments: tuple[str, ...], message: str) -> None:
@@ -98,10 +107,109 @@ def test_compile_refuses_bad_input(two_kernels: list[Row], arguments: tuple[str,
     assert message in result.stderr
 
 
+# Packs
+
+
+def test_compile_writes_a_pack_of_several_architectures(
+    two_kernels: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "für alle.pack"
+    arguments = ("--arch", "sm_90", "--arch", "compute_80", "--arch", "sm_90", "--pack", path)
+    # What forbids the library to compile says nothing to the command that compiles ahead.
+    monkeypatch.setenv("BARACUDA_JIT", "never")
+    result = run("compile", *arguments)
+    assert result.exit_code == 0
+    assert f"wrote {path}: 4 units for sm_90, compute_80, " in result.output
+    pack = Pack(path)
+    assert (len(pack), pack.archs) == (4, ("compute_80", "sm_90"))
+    before = path.read_bytes()
+    assert "(0 now, 2 were in the cache)" in run("compile", *arguments).output
+    assert path.read_bytes() == before
+
+
+def test_no_pack_is_written_where_a_unit_fails(
+    two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    texts = {"kernels/copy.cu": "this is no C++", "kernels/other.cu": KERNEL}
+    monkeypatch.setattr(codegen, "render", lambda model: texts, raising=False)
+    path = tmp_path / "kernels.pack"
+    path.write_text("of before")
+    result = run("compile", "--arch", "sm_90", "--pack", path)
+    assert result.exit_code == 1
+    assert f"1 of 2 units do not compile, so {path} was not written" in result.stderr
+    assert path.read_text() == "of before"
+    assert [entry.name for entry in tmp_path.glob("*pack*")] == ["kernels.pack"]
+
+
+def test_a_pack_into_a_folder_that_cannot_be_written_is_refused_before_the_work(
+    two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fresh_cache: Path
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    result = run("compile", "--arch", "sm_90", "--pack", tmp_path / "a.pack")
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+    assert not fresh_cache.exists()
+
+
+def test_a_full_disk_is_a_failure_and_leaves_nothing(
+    two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    run("compile", "--arch", "sm_90")
+    monkeypatch.setattr(os, "fsync", fail)
+    result = run("compile", "--arch", "sm_90", "--pack", tmp_path / "a.pack")
+    assert result.exit_code == 1
+    assert "No space left on device" in result.stderr
+    assert list(tmp_path.glob("*pack*")) == []
+
+
+def test_compile_takes_a_dtype(two_kernels: list[Row]) -> None:
+    two_kernels.append(Row("copy", "f64"))
+    assert "sm_90: 1 of 1 units" in run("compile", "--arch", "sm_90", "--dtype", "f64").output
+    assert (
+        "sm_90: 3 of 3 units" in run("compile", "--arch", "sm_90", "--dtype", "f64", "--dtype", "f32").output
+    )
+    nothing = run("compile", "--arch", "sm_90", "--op", "other", "--dtype", "f64")
+    assert nothing.exit_code == 2
+    assert "no kernel of other has dtype f64" in nothing.stderr
+
+
+# Progress
+
+
 def test_compile_reports_progress_at_intervals(
     two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compile_module, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(progress_module, "INTERVAL_SECONDS", 0.0)
     output = run("compile", "--arch", "sm_90", "--jobs", "1").output
     assert "1 of 2 units\n2 of 2 units\n" in output
     assert "\x1b" not in output
+
+
+BAR = """
+import sys
+from baracuda.codegen.cli.progress import progress
+with progress(3, "compiling", "units") as bar:
+    for _ in range(3):
+        bar.update(1)
+"""
+
+
+def test_progress_is_a_bar_on_a_terminal() -> None:
+    pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run([sys.executable, "-c", BAR], stdout=theirs, check=True)
+        shown = os.read(ours, 10000).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "compiling" in shown
+    assert "3/3" in shown
+    assert "\r" in shown
+
+
+def test_progress_elsewhere_is_no_bar() -> None:
+    assert subprocess.run([sys.executable, "-c", BAR], capture_output=True, check=True).stdout == b""

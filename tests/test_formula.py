@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import pickle
 
@@ -72,7 +73,7 @@ SYNTAX = [
     ("a->m", "'->' is not in the formula language: a field is written `a.m`, at column 2"),
     ("x[0]", "'[' is not in the formula language: a formula has no subscripts and no lists, at column 2"),
     ("{x}", "'{' is not in the formula language: a formula has no sets and no dicts, at column 1"),
-    ("'x'", "\"'\" is not in the formula language: a formula has no text, at column 1"),
+    ("'x'", '"\'" is not in the formula language: a formula has no text, at column 1'),
     ("x # note", "'#' is not in the formula language: a formula has no comments, at column 3"),
     ("x; y", "';' is no part of the formula language, at column 2"),
     ("x @ y", "'@' is no part of the formula language, at column 3"),
@@ -92,7 +93,10 @@ SYNTAX = [
     ("exp(x).m", "only a name has fields: `.m` follows something else, at column 1"),
     ("a.m.s", "only a name has fields: `.s` follows something else, at column 1"),
     ("a.m(x)", "a function is called by its plain name, at column 1"),
-    ("017 + x", "'017' is no number of the formula language: write 17: a leading 0 means octal in C++, at column 1"),
+    (
+        "017 + x",
+        "'017' is no number of the formula language: write 17: a leading 0 means octal in C++, at column 1",
+    ),
     ("1_000", "'1_000' is no number of the formula language: write it without underscores, at column 1"),
     ("x + 0b11", "'0b11' is no number of the formula language: write it in decimal or as 0x..., at column 5"),
     ("2j", "'2j' is no number of the formula language: there are no complex numbers, at column 1"),
@@ -101,7 +105,10 @@ SYNTAX = [
         "'0.5f' is no number of the formula language: write it without a suffix: "
         "a number takes the type of its surroundings, at column 1",
     ),
-    ("1.2.3", "'1.2.3' is no number of the formula language: write a number such as 2, 0.5 or 1e-6, at column 1"),
+    (
+        "1.2.3",
+        "'1.2.3' is no number of the formula language: write a number such as 2, 0.5 or 1e-6, at column 1",
+    ),
     ("x + 1e400", "1e400 does not fit a double, at column 5"),
     ("1e-400", "1e-400 does not fit a double, at column 1"),
     (
@@ -116,9 +123,14 @@ SYNTAX = [
     ("_X", "'_X' is reserved in C++: choose another name, at column 1"),
     ("x.__class__", "'__class__' is reserved in C++: choose another name, at column 1"),
     ("NAN", "'NAN' means something in a kernel's C++: choose another name, at column 1"),
+    ("x + A", "'A' means something in a kernel's C++: choose another name, at column 5"),
+    ("a.inf", "'inf' is a constant of the formula language: choose another name, at column 1"),
     ("threadIdx", "'threadIdx' means something in a kernel's C++: choose another name, at column 1"),
     ("BARACUDA_FN", "'BARACUDA_FN' means something in a kernel's C++: choose another name, at column 1"),
-    ("x" + " + x" * 500, "the formula has 2001 characters, at most 2000: name parts under `let`, at column 1"),
+    (
+        "x" + " + x" * 500,
+        "the formula has 2001 characters, at most 2000: name parts under `let`, at column 1",
+    ),
     ("(" * 51 + "x" + ")" * 51, "nested deeper than 50: name parts under `let`, at column 51"),
     ("-" * 60 + "x", "nested deeper than 50: name parts under `let`, at column 51"),
 ]
@@ -129,7 +141,9 @@ def test_what_is_no_formula(text: str, message: str) -> None:
     assert error(text) == message
 
 
-@pytest.mark.parametrize("text", ["x +", "* x", "x y", "max(x,,y)", "x if hit", "if", "x +* y", "a.", "not", "()"])
+@pytest.mark.parametrize(
+    "text", ["x +", "* x", "x y", "max(x,,y)", "x if hit", "if", "x +* y", "a.", "not", "()"]
+)
 def test_incomplete_expressions(text: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)
@@ -168,14 +182,20 @@ MEANING = [
     ("i << 0.5", "`<<` wants integers, got a float, at column 6"),
     ("eps ^ 1", "`^` wants integers, got a float (f64), at column 1"),
     ("~x", "`~` wants integers, got a float, at column 2"),
-    ("hit & hit", "`&` wants integers, got a condition (combine conditions with `and`, `or`, `not`, `!=`), at column 1"),
+    (
+        "hit & hit",
+        "`&` wants integers, got a condition (combine conditions with `and`, `or`, `not`, `!=`), at column 1",
+    ),
     ("ldexp(x, y)", "the exponent of `ldexp` wants integers, got a float, at column 10"),
     ("a", "'a' is a state: use a field, such as a.m, at column 1"),
     ("x + a", "'a' is a state: use a field, such as a.m, at column 5"),
     ("a.q", "'a' has no field 'q' (it has m, s, e), at column 1"),
     ("x.m", "'x' is a float: it has no fields, at column 1"),
     ("q.m", "unknown name 'q' (known here: x, y, dy, eps, w, i, n, hit, a, b), at column 1"),
-    ("x + i if i == 0.5 else max(hit, 1)", "`max` wants a number, got a condition (write `1 if c else 0`), at column 28"),
+    (
+        "x + i if i == 0.5 else max(hit, 1)",
+        "`max` wants a number, got a condition (write `1 if c else 0`), at column 28",
+    ),
 ]
 
 
@@ -248,6 +268,8 @@ def test_an_error_is_a_value_error_that_travels() -> None:
         ("max_value", COMPUTE),
         ("inf", COMPUTE),
         ("~i & 7", INT),
+        ("~0", INT),
+        ("1 << 3", INT),
     ],
 )
 def test_types(text: str, kind: object) -> None:
@@ -287,7 +309,10 @@ CUDA = [
     ("(x > 0) == (y > 0)", "(x > A(0)) == (y > A(0))"),
     ("x > -inf", "x > -baracuda::inf<A>"),
     ("nan if x != x else pi * x", "x != x ? baracuda::nan<A> : A(3.141592653589793) * x"),
-    ("clamp(x, min_value, max_value)", "baracuda::clamp(x, A(baracuda::limits<T>::min_value), A(baracuda::limits<T>::max_value))"),
+    (
+        "clamp(x, min_value, max_value)",
+        "baracuda::clamp(x, A(baracuda::limits<T>::min_value), A(baracuda::limits<T>::max_value))",
+    ),
     ("x ** 2 + x ** 3", "baracuda::square(x) + baracuda::pow(x, A(3))"),
     ("x ** y ** 0.5", "baracuda::pow(x, baracuda::pow(y, A(0.5)))"),
     ("x // y + x % 2", "baracuda::floor_divide(x, y) + baracuda::remainder(x, A(2))"),
@@ -312,6 +337,8 @@ CUDA = [
     ("x * (1 - w)", "x * A(1.0 - weight)"),
     ("sqrt(eps) > 1", "baracuda::sqrt(p.eps) > 1.0"),
     ("eps < inf", "p.eps < baracuda::inf<double>"),
+    ("~0 * x", "A(~0) * x"),
+    ("(1 << 20) * x", "A(baracuda::shift_left(baracuda::i64(1), 20)) * x"),
     ("isnan(x) or isinf(i)", "baracuda::isnan(x) || baracuda::isinf(A(i))"),
     ("x if True else y", "true ? x : y"),
 ]
@@ -393,7 +420,10 @@ def test_python(text: str, source: str) -> None:
     [
         ("n + q", "'q' is not known on the host (known here: n, m, a.m), at column 5"),
         ("a.s", "'a.s' is not known on the host (known here: n, m, a.m), at column 1"),
-        ("m < max_value", "'max_value' belongs to the element type: it is not known on the host, at column 5"),
+        (
+            "m < max_value",
+            "'max_value' belongs to the element type: it is not known on the host, at column 5",
+        ),
         ("erfinv(m)", "`erfinv` is not available on the host, at column 1"),
         ("nope(m)", "`nope` is not available on the host, at column 1"),
     ],
@@ -409,7 +439,7 @@ def test_every_python_spelling_exists() -> None:
         if function.python is not None:
             module, _, name = function.python.rpartition(".")
             assert module in ("", "math")
-            assert callable(getattr(math, name) if module else __builtins__[name])  # type: ignore[index]
+            assert callable(getattr(math if module else builtins, name))
 
 
 def test_the_tree() -> None:
@@ -430,7 +460,9 @@ def test_walks() -> None:
     assert calls(tree) == ["max", "exp", "sum"]
     swapped = substitute(tree, {"x": parse("y + 1"), "b": Name("x"), "a": Name("left")})
     assert to_text(swapped) == "x * (y + 1) if left.m > max(y + 1, c) else exp(x) + sum(y + 1)"
-    doubled = rewrite(parse("1 + 2 * x"), lambda node: Number(node.value * 2) if isinstance(node, Number) else node)
+    doubled = rewrite(
+        parse("1 + 2 * x"), lambda node: Number(node.value * 2) if isinstance(node, Number) else node
+    )
     assert to_text(doubled) == "2 + 4 * x"
 
 

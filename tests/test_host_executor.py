@@ -1,4 +1,4 @@
-"""The host executor: real blocks, threads and barriers on NumPy arrays, and what it finds wrong in a kernel."""
+"""The host executor: blocks, threads and barriers on NumPy arrays, and what it finds in wrong kernels."""
 
 from __future__ import annotations
 
@@ -169,6 +169,15 @@ BARACUDA_KERNEL(incomplete_shuffle, contig, 64, Params) {
     p.y[threadIdx.x] = value;
 }
 
+BARACUDA_KERNEL(different_shuffles, contig, 64, Params) {
+    const T value = p.x[threadIdx.x];
+    if (threadIdx.x % 2 == 0) {
+        p.y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, value, 1);  // even
+    } else {
+        p.y[threadIdx.x] = __shfl_down_sync(0xffffffffu, value, 1);  // odd
+    }
+}
+
 BARACUDA_KERNEL(mixed, contig, 64, Params) {
     if (threadIdx.x < 7) __syncwarp();  // seven
     __syncthreads();
@@ -328,8 +337,8 @@ def test_grid_of_three_dimensions(module: HostModule, order: str) -> None:
 
 def test_atomics_across_os_threads(module: HostModule) -> None:
     y = np.zeros(2, "f8")
-    run(module, "count_f64", y, y, grid=2000, threads=256, os_threads=4)
-    total = 2000 * 256
+    run(module, "count_f64", y, y, grid=10000, threads=256, os_threads=4)
+    total = 10000 * 256
     signed, unsigned, wide = struct.unpack("<iIQ", y.tobytes())
     assert (signed, unsigned, wide) == (total, 2 * total, total << 33)
 
@@ -398,6 +407,10 @@ DEADLOCKS = {
     "incomplete_shuffle": [
         f"thread 32 and 30 others wait at __shfl_xor_sync ({place('not all')}, mask 0xffffffff) after 0",
         "have returned after 0",
+    ],
+    "different_shuffles": [
+        f"31 others wait at __shfl_xor_sync ({place('even')}, mask 0xffffffff)",
+        f"31 others wait at __shfl_down_sync ({place('odd')}, mask 0xffffffff)",
     ],
     "mixed": [
         f"thread 0 and 6 others wait at __syncwarp ({place('seven')}, mask 0xffffffff)",
@@ -608,10 +621,11 @@ def test_the_cache_is_bounded(
 
 
 PROCESS = """
-import struct, sys
+import logging, struct, sys
 import numpy as np
 sys.path.insert(0, {tests!r})
 import test_host_executor as tests
+logging.basicConfig(level=logging.INFO, format="%(message)s")
 module = tests.compile_units([tests.unit(tests.{text})])
 x = tests.values(128)
 y = np.zeros({size}, "f4")
@@ -635,12 +649,26 @@ def test_processes_that_race(fresh_cache: Path) -> None:
     racing = [process("CORRECT", body) for _ in range(4)]
     done = [(*other.communicate(timeout=120), other.returncode) for other in racing]
     want = tree(values(128).reshape(1, 128)).tobytes().hex()
-    assert done == [(f"{want}\n", "", 0)] * 4
-    assert len(libraries(fresh_cache)) == 2  # the units and the executor, each compiled once
+    assert [(out, status) for out, _, status in done] == [(f"{want}\n", 0)] * 4, done
+    logs = "".join(log for _, log, _ in done)
+    assert [logs.count(f"compiling {what}") for what in ("probe", "the host executor")] == [1, 1]
+    assert len(libraries(fresh_cache)) == 2
     assert not list(fresh_cache.rglob("*.tmp"))
 
 
 # AddressSanitizer
+
+
+def test_address_sanitizer_needs_a_process_made_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BARACUDA_SANITIZE", "address")
+    with pytest.raises(
+        CompileError, match=r"start it with the variables of baracuda\.host\.asan_environment"
+    ):
+        compile_units([unit(CORRECT)])
+    monkeypatch.setenv("BARACUDA_SANITIZE", "thread")
+    with pytest.raises(ValueError, match="BARACUDA_SANITIZE='thread': want 'address' or nothing"):
+        compile_units([unit(CORRECT)])
+
 
 CHECKED = """
 for order in tests.ORDERS:

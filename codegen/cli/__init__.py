@@ -16,6 +16,7 @@ from baracuda.codegen.cli.doctor import doctor
 from baracuda.codegen.cli.generate import generate
 from baracuda.codegen.cli.lint import lint
 from baracuda.codegen.cli.list import list_
+from baracuda.codegen.cli.schema import schema
 from baracuda.codegen.cli.show import show
 
 EPILOG = """\b
@@ -31,7 +32,7 @@ def main() -> None:
     """Turn ops.yaml into kernels and plans, look at them, compile and try them."""
 
 
-for command in (cache, check, compile_, demo, doctor, generate, lint, list_, show):
+for command in (cache, check, compile_, demo, doctor, generate, lint, list_, schema, show):
     main.add_command(command)
 
 __all__ = ["main"]

@@ -26,13 +26,13 @@ def info() -> None:
     """Print the folder, the number of entries, their size and the bound."""
     from baracuda.compile.cache import disk_cache
 
-    found = disk_cache().info()
-    rows = [
-        ("folder", found.folder or "none: neither HOME nor XDG_CACHE_HOME is set"),
-        ("entries", found.entries),
-        ("size", mebibytes(found.nbytes)),
-        ("bound", mebibytes(found.limit)),
-    ]
+    kept = disk_cache()
+    rows = [("folder", kept.folder or "none: neither HOME nor XDG_CACHE_HOME is set")]
+    for name, found in (("kernels", kept.info()), ("host libraries", kept.host_info())):
+        rows.append((name, f"{found.entries}, {mebibytes(found.nbytes)}"))
+    rows.append(("bound of each", mebibytes(kept.limit)))
+    made = ", ".join(f"{arch} ({compiler})" for compiler, arch in kept.made())
+    rows.append(("compiled for", made or "nothing yet"))
     click.echo(table(("cache", ""), rows))
 
 
@@ -43,7 +43,7 @@ def clear() -> None:
 
     kept = disk_cache()
     removed = kept.clear()
-    left = kept.info().entries
+    left = kept.info().entries + kept.host_info().entries
     click.echo(f"removed {removed} entries from {kept.folder}")
     if left:
         raise Failure(f"{left} entries in {kept.folder} could not be removed")

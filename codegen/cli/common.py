@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,20 +46,42 @@ class BadInput(Failure):
     exit_code = 2
 
 
+# Shows the traceback of a bug in a command, as it makes the library's plans check themselves.
+DEBUG_VARIABLE = "BARACUDA_DEBUG"
+
+
 class Group(click.Group):
-    """A group whose commands report a user's mistakes in words and let real bugs through."""
+    """A group whose commands report in words what goes wrong, warnings and bugs included."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:
             failure = explain(error)
             if failure is None:
-                raise
+                if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
+                    raise
+                failure = _bug(error)
             raise failure from error
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"warning: {message}", err=True)
+
+
+def _bug(error: Exception) -> Failure:
+    """Return the failure to show for an error that nobody foresaw: what and where, for a report."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return Failure(
+        f"this is a bug in baracuda-gen: {type(error).__name__}: {error} ({where}); "
+        f"{DEBUG_VARIABLE}=1 shows the whole traceback"
+    )
 
 
 def explain(error: Exception) -> Failure | None:

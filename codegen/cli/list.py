@@ -18,7 +18,7 @@ Examples:
   baracuda-gen list --op lerp --op sum --json
 """
 
-COLUMNS = ("op", "family", "category", "kind", "plan", "direction", "dtype", "variant", "symbol")
+COLUMNS = ("op", "family", "category", "kind", "plan", "direction", "options", "dtype", "variant", "symbol")
 
 
 @click.command("list", epilog=EPILOG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import platform
 import re
@@ -12,16 +13,25 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
+
+
+# The oldest compute capability that kernels are compiled for.
+FLOOR = 80
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One part of the machine: what was found, or why it is no use and the command or step that mends it."""
+    """One part of the machine: what was found, or why it is no use and the command or step that mends it.
+
+    `absence` is the word for a part that is not found: something may be there and broken.
+    """
 
     name: str
     found: bool
     detail: str
     remedy: str = ""
+    absence: str = "missing"
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ def facts() -> list[Fact]:
         _package("NumPy", "numpy", "numpy"),
         _package("ml_dtypes", "ml_dtypes", "ml_dtypes"),
         cxx_fact(),
-        _package("CuPy", f"cupy-{extra}x", f"baracuda[{extra}]", "cupy-cuda12x", "cupy-cuda13x"),
+        cupy_fact(extra, driver),
         nvrtc_fact(extra, driver),
         driver_fact(driver, reason),
     ]
@@ -106,15 +116,62 @@ def pip_install(requirement: str) -> str:
     return shlex.join([sys.executable, "-m", "pip", "install", requirement])
 
 
-def _package(name: str, distribution: str, requirement: str, *alternatives: str) -> Fact:
-    for candidate in dict.fromkeys((distribution, *alternatives)):
-        try:
-            version = metadata.version(candidate)
-        except metadata.PackageNotFoundError:
-            continue
-        label = version if candidate == distribution and not alternatives else f"{version} ({candidate})"
-        return Fact(name, True, label)
-    return Fact(name, False, "not installed", pip_install(requirement))
+def _version_of(distribution: str) -> str | None:
+    """Return the installed version of a distribution, `None` where it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _package(name: str, distribution: str, requirement: str) -> Fact:
+    version = _version_of(distribution)
+    if version is None:
+        return Fact(name, False, "not installed", pip_install(requirement))
+    return Fact(name, True, version)
+
+
+# CuPy's distributions, with the CUDA version that each was built for; conda's has it all in one.
+_CUPY = {"cupy-cuda12x": (12, 0), "cupy-cuda13x": (13, 0), "cupy": (0, 0)}
+
+
+def cupy_fact(extra: str, driver: Driver | None) -> Fact:
+    """Look for CuPy: which one, whether it is the only one, loads, and suits the driver."""
+    name = "CuPy"
+    found = {label: version for label in _CUPY if (version := _version_of(label)) is not None}
+    install = pip_install(f"baracuda[{extra}]")
+    if not found:
+        return Fact(name, False, "not installed", install)
+    listed = ", ".join(f"{version} ({label})" for label, version in found.items())
+    remove = shlex.join([sys.executable, "-m", "pip", "uninstall", "--yes", *found])
+    if len(found) > 1:
+        return Fact(
+            name, False, f"{listed}: they overwrite each other's files", f"{remove} && {install}", "clash"
+        )
+    try:
+        importlib.import_module("cupy_backends.cuda.api.driver")
+    except Exception as error:
+        return Fact(
+            name,
+            False,
+            f"{listed} cannot be imported: {_one_line(error)}",
+            f"{remove} && {install}",
+            "broken",
+        )
+    if driver is not None and driver.version < max(_CUPY[label] for label in found):
+        served = "{}.{}".format(*driver.version)
+        return Fact(
+            name,
+            False,
+            f"{listed}, but the driver serves CUDA {served} only",
+            f"{remove} && {install}",
+            "too new",
+        )
+    return Fact(name, True, listed)
+
+
+def _one_line(error: BaseException) -> str:
+    return re.sub(r"\s+", " ", str(error).partition("\n")[0])
 
 
 def cxx_fact() -> Fact:
@@ -162,8 +219,7 @@ def nvrtc_fact(extra: str, driver: Driver | None) -> Fact:
         major, minor = nvrtc.version()
         known = max(nvrtc.supported_archs())
     except CompileError as error:
-        reason = re.sub(r"\s+", " ", str(error).partition("\n")[0])
-        return Fact("NVRTC", False, reason, pip_install(f"baracuda[{extra}]"))
+        return Fact("NVRTC", False, _one_line(error), pip_install(f"baracuda[{extra}]"))
     newer = [gpu for gpu in (driver.gpus if driver else ()) if gpu.capability > known]
     note = f"; {newer[0].name} (sm_{newer[0].capability}) is newer and gets PTX" if newer else ""
     detail = f"{major}.{minor}, compiles up to sm_{known}{note}"
@@ -176,20 +232,43 @@ def driver_fact(driver: Driver | None, reason: str) -> Fact:
     name = "CUDA driver"
     if driver is None:
         return Fact(
-            name, False, reason, "install NVIDIA's driver; without a GPU the host executor does the work"
+            name, False, reason, f"{_driver_install()}; without a GPU the host executor does the work"
         )
     version = "serves CUDA {}.{}".format(*driver.version)
     if not driver.gpus:
-        return Fact(name, False, f"{version}, but sees no GPU", "check `nvidia-smi` and CUDA_VISIBLE_DEVICES")
+        return Fact(
+            name, False, f"{version}, but sees no GPU", "nvidia-smi, and look at CUDA_VISIBLE_DEVICES"
+        )
     gpus = ", ".join(f"{gpu.index}: {gpu.name} (sm_{gpu.capability})" for gpu in driver.gpus)
+    old = [gpu for gpu in driver.gpus if gpu.capability < FLOOR]
+    if len(old) == len(driver.gpus):
+        return Fact(name, False, f"{version}; {gpus}: too old", f"a GPU of sm_{FLOOR} or newer", "too old")
     return Fact(name, True, f"{version}; {gpus}")
+
+
+def _driver_install() -> str:
+    """Return the command that installs NVIDIA's driver with what is here."""
+    if sys.platform == "darwin":
+        return "nothing to install: NVIDIA has no driver for macOS"
+    if any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
+        return "this is a container: start it with --gpus all"
+    for program, command in (
+        ("ubuntu-drivers", "ubuntu-drivers install"),
+        ("apt-get", "apt-get install nvidia-driver"),
+        ("dnf", "dnf install nvidia-open"),
+        ("pacman", "pacman -S nvidia"),
+        ("zypper", "zypper install nvidia-open"),
+    ):
+        if shutil.which(program):
+            return command if os.geteuid() == 0 else f"sudo {command}"
+    return "see https://www.nvidia.com/drivers"
 
 
 def show(found: list[Fact], echo: Callable[[str], object]) -> None:
     """Print one line a fact, and the remedy below one that needs it."""
     width = max(len(fact.name) for fact in found)
     for fact in found:
-        echo(f"{'ok     ' if fact.found else 'missing'}  {fact.name.ljust(width)}  {fact.detail}")
+        echo(f"{'ok     ' if fact.found else fact.absence.ljust(7)}  {fact.name.ljust(width)}  {fact.detail}")
         if fact.remedy:
             echo(f"{' ' * (11 + width)}to mend it: {fact.remedy}")
 
@@ -198,5 +277,7 @@ def can_run(found: list[Fact]) -> tuple[bool, bool]:
     """Return whether kernels can run on a GPU, and whether they can on the host executor."""
     there = {fact.name: fact.found for fact in found}
     base = there["NumPy"] and there["ml_dtypes"]
-    gpu = base and there["CuPy"] and there["NVRTC"] and there["CUDA driver"]
+    # Where a pack has the kernels, no compiler is needed.
+    compiled = there["NVRTC"] or there.get("packs", False)
+    gpu = base and there["CuPy"] and compiled and there["CUDA driver"]
     return gpu, base and there["C++ compiler"]

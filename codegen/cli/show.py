@@ -15,7 +15,7 @@ Examples:
   baracuda-gen show lerp --no-source
 """
 
-COLUMNS = ("plan", "direction", "dtype", "variant", "symbol")
+COLUMNS = ("plan", "direction", "options", "dtype", "variant", "symbol")
 
 
 @click.command(epilog=EPILOG)

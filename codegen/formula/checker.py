@@ -110,27 +110,29 @@ class Checker:
         if kind != BOOL:
             raise FormulaError(f"{user} wants a condition, got {kind} (write `!= 0`)", expr.column)
 
-    def _integer(self, expr: Expr, user: str) -> Type:
+    def _integer(self, expr: Expr, user: str) -> None:
         kind = self.type(expr)
         if kind == BOOL:
             hint = "combine conditions with `and`, `or`, `not`, `!=`"
             raise FormulaError(f"{user} wants integers, got a condition ({hint})", expr.column)
         if kind not in (INT, INT_LITERAL):
             raise FormulaError(f"{user} wants integers, got {kind}", expr.column)
-        return kind
 
     def _unary(self, expr: Unary) -> Type:
         if expr.op == "not":
             self._condition(expr.operand, "`not`")
             return BOOL
         if expr.op == "~":
-            return self._integer(expr.operand, "`~`")
+            self._integer(expr.operand, "`~`")
+            return INT
         return self._number(expr.operand, f"`{expr.op}`")
 
     def _binary(self, expr: Binary) -> Type:
         user = f"`{expr.op}`"
         if expr.op in _BITS:
-            return join(self._integer(expr.left, user), self._integer(expr.right, user))
+            self._integer(expr.left, user)
+            self._integer(expr.right, user)
+            return INT
         both = join(self._number(expr.left, user), self._number(expr.right, user))
         if is_square(expr):
             return self.type(expr.left)

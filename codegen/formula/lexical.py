@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .errors import FormulaError
+from .nodes import CONSTANTS
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 50
@@ -49,9 +50,9 @@ _CPP_WORDS = """
     typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq and_eq
     not_eq or_eq
 """
-# Macros and built-ins that a kernel's C++ sees.
+# Macros, built-ins and types that a kernel's C++ sees.
 _CPP_MACROS = """
-    NULL EOF NAN INFINITY HUGE_VAL assert errno stdin stdout stderr unix linux threadIdx blockIdx
+    A T Params NULL EOF NAN INFINITY HUGE_VAL assert errno stdin stdout stderr unix linux threadIdx blockIdx
     blockDim gridDim warpSize
 """
 _RESERVED = {
@@ -64,6 +65,8 @@ def check_name(name: str, column: int = 1) -> None:
     """Raise `FormulaError` unless `name` may become an identifier of a kernel's C++."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise FormulaError(f"{name!r} is no name: letters, digits and _, not starting with a digit", column)
+    if name in CONSTANTS:
+        raise FormulaError(f"{name!r} is a constant of the formula language: choose another name", column)
     what = _RESERVED.get(name)
     if what is None and name.startswith("BARACUDA"):
         what = "means something in a kernel's C++"

@@ -6,6 +6,7 @@ Functions that NumPy lacks come from SciPy, in longdouble from mpmath; both are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -222,14 +223,17 @@ def _fma32(a: Array, b: Array, c: Array) -> Array:
 def _fma64(a: float, b: float, c: float) -> float:
     from fractions import Fraction
 
-    rough = a * b + c
-    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b)):
         return float(np.float64(a) * np.float64(b) + np.float64(c))
+    if not math.isfinite(c):
+        return c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
-        return rough if a == 0 or b == 0 or c != 0 else c + np.copysign(0.0, a) * np.copysign(1.0, b)
+        # Opposite terms give +0; zeros add up as IEEE 754 says.
+        product = math.copysign(0.0, math.copysign(1.0, a) * math.copysign(1.0, b))
+        return product + c if a == 0 or b == 0 else 0.0
     try:
         value = exact.numerator / exact.denominator
     except OverflowError:
-        value = float("inf") if exact > 0 else float("-inf")
-    return value if value else float(np.copysign(0.0, float(np.sign(exact.numerator))))
+        value = math.inf
+    return math.copysign(value, 1.0 if exact > 0 else -1.0)

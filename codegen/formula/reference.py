@@ -88,7 +88,7 @@ def reference(text: str, env: Mapping[str, Any]) -> Any:
 
 def check_reference(text: str, known: set[str]) -> list[str]:
     """Check an expression without arrays: syntax, modules and names. Returns the names of `known` it uses."""
-    walker = _Walker(dict.fromkeys(known))
+    walker = _Walker(dict.fromkeys(sorted(known)))
     used: list[str] = []
     for node in ast.walk(parse_reference(text)):
         if isinstance(node, (ast.Attribute, ast.Name)):

@@ -6,55 +6,120 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from baracuda.codegen.formula import (
-    BOOL,
-    COMPUTE,
-    INT,
-    STATE,
-    Type,
-    free_names,
-    to_cuda,
-    to_text,
-)
-from baracuda.codegen.matrix import summed_outputs
+from baracuda.codegen.formula import BOOL, COMPUTE, INT, STATE, Expr, Name, Type, free_names, to_cuda, to_text
+from baracuda.codegen.matrix import STATE_VARIANTS, aggregate_variants, summed_outputs
 from baracuda.codegen.rendering.environment import banner, fill
-from baracuda.codegen.spec.model import AttributeValue, Monoid, Op, Program, Statement
-from baracuda.codegen.spec.program import EXTENT
+from baracuda.codegen.spec.model import (
+    AttributeValue,
+    Monoid,
+    Op,
+    Program,
+    RunState,
+    StateField,
+    Statement,
+    Transition,
+)
+from baracuda.codegen.spec.program import EXTENT, INDEX
 
 _TYPES: dict[str, Type] = {"compute": COMPUTE, "bool": BOOL, "i64": INT}
-_CPP = {"compute": "A", "bool": "bool", "i64": "baracuda::i64"}
+_CPP = {"compute": "A", "bool": "bool", "i64": "i64"}
 _WIDTH = 116
 
 
-def render_kernel(op: Op, direction: str) -> str:
-    """The `.cu` text of an op's direction."""
-    program = op.programs[direction]
-    template = f"{op.family.template}.cu.j2"
+def render_kernel(op: Op, program: Program) -> str:
+    """The `.cu` text of a program."""
+    return {"map": _render_map, "aggregate": _render_aggregate}[op.family.template](op, program)
+
+
+def _render_map(op: Op, program: Program) -> str:
     scope = _scope(program)
-    holes: dict[str, Any] = {
-        "banner": _head(op, direction, program, template),
-        "stem": op.stem(direction),
-        "inputs": program.inputs,
-        "outputs": program.outputs,
-        "attributes": _attributes(program.attributes),
-        "lets": _statements(program.lets, scope),
-        "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
-        "summed": [
-            (name, place) for place, name in enumerate(program.outputs) if name in summed_outputs(op, direction)
-        ],
-        "lift_lets": _statements(program.lift_lets, scope),
-        "monoids": [_monoid(monoid) for monoid in {a.monoid.name: a.monoid for a in program.aggregates}.values()],
-        "aggregates": [
+    summed = summed_outputs(op, program)
+    return fill(
+        "map.cu.j2",
+        banner=_head(op, program, "map.cu.j2"),
+        stem=program.stem,
+        inputs=program.inputs,
+        outputs=program.outputs,
+        attributes=_attributes(program.attributes),
+        lets=_statements(program.lets, scope),
+        results=[to_cuda(result.value, scope, COMPUTE) for result in program.results],
+        summed=[(name, place) for place, name in enumerate(program.outputs) if name in summed],
+        sum_kernels=[(name, params, function) for name, (_, params, function) in STATE_VARIANTS.items()],
+    )
+
+
+def _render_aggregate(op: Op, program: Program) -> str:
+    scope = _scope(program)
+    of_row = {name: f"row.{name}" for name in program.row_values}
+    lift_values = [*(a.operand for a in program.aggregates), *(s.value for s in program.lift_lets)]
+    map_values = [s.value for s in (*program.lets, *program.results)]
+    members = {**program.row_values, **{f"new_{name}": "compute" for name in program.row_outputs}}
+    heads = [place for place, (name, tensor) in enumerate(program.row_inputs.items()) if name != tensor]
+    chosen = aggregate_variants(program)
+    return fill(
+        "aggregate.cu.j2",
+        banner=_head(op, program, "aggregate.cu.j2"),
+        stem=program.stem,
+        sizes={"inputs": max(len(program.inputs), 1), "row_inputs": max(len(program.row_inputs), 1)},
+        inputs=program.inputs,
+        row_inputs=program.row_inputs,
+        outputs=program.outputs,
+        row_outputs=program.row_outputs,
+        attributes=_attributes(program.attributes),
+        monoids=[_monoid(monoid) for monoid in {a.monoid.name: a.monoid for a in program.aggregates}.values()],
+        aggregates=[
             {
-                "name": aggregate.name,
-                "struct": aggregate.monoid.struct,
-                "operand": to_cuda(aggregate.operand, scope, COMPUTE),
-                "used": any(aggregate.name in free_names(s.value) for s in (*program.lets, *program.results)),
+                "name": a.name,
+                "struct": a.monoid.struct,
+                "operand": to_cuda(a.operand, scope, _TYPES[a.monoid.of]),
             }
-            for aggregate in program.aggregates
+            for a in program.aggregates
         ],
-    }
-    return fill(template, **holes)
+        is_head=" || ".join(f"place == {place}" for place in heads),
+        row_members=[f"{_CPP[kind]} {name};" for name, kind in members.items()],
+        row_names=list(members),
+        lift_lines=_loads(program, lift_values, rows=True) + _statements(program.lift_lets, scope),
+        value_lines=_value_lines(program, scope),
+        map_lines=_loads(program, map_values, rows=False) + _statements(program.lets, scope, of_row),
+        results=[to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
+        narrow=_kernels(chosen, "NARROW"),
+        wide=_kernels(chosen, "WIDE"),
+    )
+
+
+def _kernels(chosen: Mapping[str, tuple[str, str, str]], wanted: str) -> list[dict[str, str]]:
+    return [
+        {"variant": variant, "params": params, "function": function}
+        for variant, (unit, params, function) in chosen.items()
+        if unit == wanted
+    ]
+
+
+def _loads(program: Program, values: Sequence[Expr], rows: bool) -> list[str]:
+    """Named copies of the inputs that some values read."""
+    read = {name for value in values for name in free_names(value)}
+    lines = [f"const A {name} = in[{place}];" for place, name in enumerate(program.inputs) if name in read]
+    if rows:
+        lines += [f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read]
+    return lines
+
+
+def _value_lines(program: Program, scope: Mapping[str, Type]) -> list[str]:
+    """The values of a row: what is read, what the state holds, what follows, and the row's outputs."""
+    values = [*(s.value for s in (*program.row_lets, *program.row_results)), *(Name(n) for n in program.row_values)]
+    read = {name for value in values for name in free_names(value)}
+    lines = [f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read]
+    for aggregate in program.aggregates:
+        monoid = aggregate.monoid
+        if aggregate.name in read and monoid.value is not None:
+            lines.append(f"const {_CPP[monoid.value.kind]} {aggregate.name} = state.{aggregate.name}.value();")
+        methods = {statement.name for statement in monoid.derived}
+        for name, field in aggregate.fields.items():
+            call = "()" if field in methods else ""
+            lines.append(f"const {_CPP[monoid.readable()[field]]} {name} = state.{aggregate.name}.{field}{call};")
+    lines += _statements(program.row_lets, scope)
+    lines += [f"const A new_{s.name} = {to_cuda(s.value, scope, COMPUTE)};" for s in program.row_results]
+    return lines
 
 
 def formula_lines(program: Program) -> list[str]:
@@ -62,9 +127,10 @@ def formula_lines(program: Program) -> list[str]:
     return [f"{name} = {text}" for name, text in program.source.items()]
 
 
-def _head(op: Op, direction: str, program: Program, template: str) -> str:
-    doc = f"{op.stem(direction)}: {'gradients of ' if direction == 'backward' else ''}{op.doc}."
-    lines = textwrap.wrap(doc, _WIDTH)
+def _head(op: Op, program: Program, template: str) -> str:
+    gradients = "gradients of " if program.direction == "backward" else ""
+    options = "".join(f" {name}={value}." for name, value in program.options)
+    lines = textwrap.wrap(f"{program.stem}: {gradients}{op.doc}.{options}", _WIDTH)
     for line in formula_lines(program):
         lines += textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="      ")
     return "\n".join(f"// {line}" for line in (*lines, banner(template)))
@@ -72,12 +138,18 @@ def _head(op: Op, direction: str, program: Program, template: str) -> str:
 
 def _scope(program: Program) -> dict[str, Type]:
     """The types of the names that the formulas see inside the kernel."""
+    kinds: dict[str, str] = {value.name: value.kind for value in program.attributes}
+    for statement in (*program.lift_lets, *program.row_lets, *program.lets):
+        kinds[statement.name] = statement.kind
+    for aggregate in program.aggregates:
+        readable = aggregate.monoid.readable()
+        kinds[aggregate.name] = aggregate.monoid.value.kind if aggregate.monoid.value else "compute"
+        kinds |= {name: readable[field] for name, field in aggregate.fields.items()}
     return {
-        **dict.fromkeys(program.inputs, COMPUTE),
-        **{value.name: _TYPES[value.kind] for value in program.attributes},
-        **{value.name: _TYPES[value.kind] for value in (*program.lift_lets, *program.lets)},
-        **{aggregate.name: COMPUTE for aggregate in program.aggregates},
+        **dict.fromkeys((*program.inputs, *program.row_inputs), COMPUTE),
+        **{name: _TYPES[kind] for name, kind in kinds.items()},
         EXTENT: INT,
+        INDEX: INT,
     }
 
 
@@ -95,31 +167,72 @@ def packed_order(values: Sequence[AttributeValue]) -> list[AttributeValue]:
     return sorted(values, key=lambda value: ("i64", "compute", "bool").index(value.kind))
 
 
-def _statements(statements: Sequence[Statement], scope: Mapping[str, Type]) -> list[str]:
+def _statements(
+    statements: Sequence[Statement], scope: Mapping[str, Type], names: Mapping[str, str] | None = None
+) -> list[str]:
     return [
-        f"const {_CPP[s.kind]} {s.name} = {to_cuda(s.value, scope, _TYPES[s.kind])};" for s in statements
+        f"const {_CPP[s.kind]} {s.name} = {to_cuda(s.value, scope, _TYPES[s.kind], names)};" for s in statements
     ]
 
 
 def _monoid(monoid: Monoid) -> dict[str, Any]:
+    constants: dict[str, Type] = dict.fromkeys(monoid.constants, COMPUTE)
     kinds = {field.name: _TYPES[field.kind] for field in monoid.fields}
-    lift_scope: dict[str, Type] = {"x": COMPUTE, **{s.name: _TYPES[s.kind] for s in monoid.lift_lets}}
-    merge_scope: dict[str, Type] = {
-        "a": STATE(kinds),
-        "b": STATE(kinds),
-        **{s.name: _TYPES[s.kind] for s in monoid.merge_lets},
-    }
+    element = {"x": _TYPES[monoid.of], "index": INT, **constants}
+    lift_lets, lift = _transition(monoid.lift, element, kinds)
+    merge_lets, merge = _transition(monoid.merge, {"a": STATE(kinds), "b": STATE(kinds), **constants}, kinds)
+    derived = {statement.name: _TYPES[statement.kind] for statement in monoid.derived}
+    calls = {name: f"{name}()" for name in derived}
+    methods = [*monoid.derived, *([monoid.value] if monoid.value is not None else [])]
     return {
         "doc": f"{monoid.struct}: {monoid.doc}.",
         "struct": monoid.struct,
-        "fields": [
-            f"{_CPP[f.kind]} {f.name} = {to_cuda(f.identity, {}, _TYPES[f.kind])};" for f in monoid.fields
+        "element": _CPP[monoid.of],
+        "constants": [
+            f"static constexpr A {name} = baracuda::by_compute<A>({values['f32']!r}f, {values['f64']!r});"
+            for name, values in monoid.constants.items()
         ],
-        "lift_lets": _statements(monoid.lift_lets, lift_scope),
-        "merge_lets": _statements(monoid.merge_lets, merge_scope),
-        "lift": [to_cuda(f.lift, lift_scope, kinds[f.name]) for f in monoid.fields],
-        "merge": [to_cuda(f.merge, merge_scope, kinds[f.name]) for f in monoid.fields],
-        "value": None if monoid.value is None else to_cuda(monoid.value, kinds, COMPUTE),
+        "fields": _fields(monoid.fields),
+        "lift_lets": lift_lets,
+        "lift": lift,
+        "run": None if monoid.run is None else _run(monoid.run, element, kinds, constants),
+        "merge_lets": merge_lets,
+        "merge": merge,
+        "methods": [
+            {
+                "type": _CPP[item.kind],
+                "name": item.name,
+                "value": to_cuda(item.value, {**kinds, **constants, **derived}, _TYPES[item.kind], calls),
+            }
+            for item in methods
+        ],
     }
 
 
+def _run(
+    run: RunState, element: Mapping[str, Type], kinds: Mapping[str, Type], constants: Mapping[str, Type]
+) -> dict[str, Any]:
+    own = {field.name: _TYPES[field.kind] for field in run.fields}
+    push_lets, push = _transition(run.push, {"r": STATE(own), **element}, own)
+    close_lets, close = _transition(run.close, {"r": STATE(own), **constants}, kinds)
+    return {
+        "fields": _fields(run.fields),
+        "push_lets": push_lets,
+        "push": push,
+        "close_lets": close_lets,
+        "close": close,
+    }
+
+
+def _fields(fields: Sequence[StateField]) -> list[str]:
+    return [f"{_CPP[f.kind]} {f.name} = {to_cuda(f.initial, {}, _TYPES[f.kind])};" for f in fields]
+
+
+def _transition(
+    transition: Transition | None, names: Mapping[str, Type], fields: Mapping[str, Type]
+) -> tuple[list[str], list[str]]:
+    if transition is None:
+        return [], []
+    scope = {**names, **{s.name: _TYPES[s.kind] for s in transition.lets}}
+    values = [to_cuda(v, scope, type_) for v, type_ in zip(transition.values, fields.values(), strict=True)]
+    return _statements(transition.lets, scope), values

@@ -22,6 +22,7 @@ _ANNOTATIONS = {
     "f64": "float",
     "i64": "int",
     "bool": "bool",
+    "option": "str",
 }
 _ATTRIBUTE_LETTERS = {"compute": "a", "bool": "b", "i64": "i"}
 _WIDTH = 112
@@ -41,6 +42,9 @@ def render_plans(spec: Spec, category: str, families: Sequence[Family]) -> str:
         plan_names=[plan["name"] for entry in entries for plan in entry["plans"]],
         names=sorted(names),
         kinds=sorted({family.kind for family in families}),
+        uses_no_scalars=any(
+            op["fold"] == "no_scalars" for entry in entries for plan in entry["plans"] for op in plan["ops"]
+        ),
         shape_functions=text_functions,
         uses_math=any("math." in rule["condition"] for entry in entries for plan in entry["plans"] for rule in plan["rules"])
         or any("math." in line for entry in entries for f in entry["scalar_functions"] for line in (*f["lines"], f["result"])),
@@ -76,7 +80,7 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
     rules = [tensor.shape for direction in directions for tensor in family.tensors(direction).values()]
     functions = {
         node.name
-        for rule in (*map(parse_rule, rules), *family.require)
+        for rule in (*map(parse_rule, rules), *family.require, *_op_requirements(spec, family))
         for node in walk(rule)
         if isinstance(node, Call) and node.name in SHAPE_FUNCTIONS
     }
@@ -92,10 +96,14 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         "backward": "backward" in directions,
         "plans": [_plan(spec, family, direction) for direction in directions],
         "scalar_functions": [
-            _scalar_function(op, direction) for direction in directions for op in _ops(spec, family) if direction in op.programs
+            _scalar_function(op, program) for op in _ops(spec, family) for program in op.all_programs() if program.attributes
         ],
         "shape_functions": functions | described,
     }
+
+
+def _op_requirements(spec: Spec, family: Family) -> list[Expr]:
+    return [rule for op in _ops(spec, family) for program in op.all_programs() for rule in program.require]
 
 
 def _field(name: str, field: DescriptorField) -> dict[str, Any]:
@@ -114,14 +122,15 @@ def _field(name: str, field: DescriptorField) -> dict[str, Any]:
 def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:
     stem = _stem(family, direction)
     ops = [op for op in _ops(spec, family) if direction in op.programs]
-    doc = f"{family.doc}." if direction == "forward" else f"Gradients of {family.plan}Plan."
+    others = [(op, program) for op in ops for program in op.alternatives if program.direction == direction]
     return {
         "stem": stem,
         "name": f"{stem}Plan",
-        "doc": doc,
+        "doc": f"{family.doc}." if direction == "forward" else f"Gradients of {family.plan}Plan.",
         "tensors": [_tensor(name, tensor, family, ops, direction) for name, tensor in family.tensors(direction).items()],
-        "ops": [_op(op, direction) for op in ops],
-        "rules": [*_family_rules(family), *(rule for op in ops for rule in _op_rules(op))],
+        "ops": [_op(op, op.programs[direction]) for op in ops],
+        "alternatives": [_op(op, program) for op, program in others],
+        "rules": [*_family_rules(family), *(rule for op in ops for rule in _op_rules(op, direction))],
     }
 
 
@@ -156,17 +165,17 @@ def _required(op: Op, direction: str) -> list[str]:
     return [
         name
         for name, tensor in tensors.items()
-        if not tensor.optional and name in {*program.inputs, *program.outputs, *asked}
+        if not tensor.optional and name in {*program.read, *program.written, *asked}
     ]
 
 
 def _accepted(op: Op, direction: str) -> list[str]:
     program = op.programs[direction]
-    return [n for n in op.family.tensors(direction) if n in {*program.inputs, *program.outputs, *program.takes}]
+    return [n for n in op.family.tensors(direction) if n in {*program.read, *program.written, *program.takes}]
 
 
-def _op(op: Op, direction: str) -> dict[str, Any]:
-    program = op.programs[direction]
+def _op(op: Op, program: Program) -> dict[str, Any]:
+    direction = program.direction
     formulas = [
         piece
         for line in formula_lines(program)
@@ -174,32 +183,36 @@ def _op(op: Op, direction: str) -> dict[str, Any]:
     ]
     return {
         "kind_member": op.kind,
-        "stem": op.stem(direction),
+        "stem": program.stem,
+        "options": ", ".join(f'"{name}": "{value}"' for name, value in program.options),
+        "option_text": "".join(f", {name}={value}" for name, value in program.options),
         "doc": op.doc,
         "dtypes": ", ".join(op.dtypes),
         "formulas": formulas,
-        "source": source_path(op, direction),
+        "source": source_path(op, program),
         "dtype_tuple": _tuple(op.dtypes),
         "inputs": _tuple(program.inputs),
+        "row_inputs": _tuple(list(program.row_inputs.values())),
+        "heads": _tuple([tensor for name, tensor in program.row_inputs.items() if name != tensor]),
         "outputs": _tuple(program.outputs),
+        "row_outputs": _tuple(program.row_outputs),
         "required": _set(_required(op, direction)),
         "accepted": _set(_accepted(op, direction)),
-        "batch_invariant": _tuple(program.outputs),
+        "batch_invariant": _tuple(program.written),
         "attribute_kinds": "".join(_ATTRIBUTE_LETTERS[value.kind] for value in packed_order(program.attributes)),
-        "fold": _scalars_name(op, direction),
+        "fold": _scalars_name(program) if program.attributes else "no_scalars",
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {op.ulp[dtype]!r}' for dtype in op.dtypes) + "}",
         "contraction": op.family.contraction,
     }
 
 
-def _scalars_name(op: Op, direction: str) -> str:
-    return f"_{op.stem(direction)}_scalars"
+def _scalars_name(program: Program) -> str:
+    return f"_{program.stem}_scalars"
 
 
-def _scalar_function(op: Op, direction: str) -> dict[str, Any]:
+def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
     """The host's part of a formula: attributes from the descriptor, then what follows from them, in order."""
-    program = op.programs[direction]
     values = {value.name: value for value in program.attributes}
     used = _attribute_names(op, program)
     lines = [f"{a.name} = desc.{a.source}" for a in op.attributes if a.name in used]
@@ -215,7 +228,7 @@ def _scalar_function(op: Op, direction: str) -> dict[str, Any]:
         else:
             results[value.name] = text
     result = _plain_tuple([results[value.name] for value in packed_order(program.attributes)])
-    return {"name": _scalars_name(op, direction), "op": op.stem(direction), "lines": lines, "result": result}
+    return {"name": _scalars_name(program), "op": program.stem, "lines": lines, "result": result}
 
 
 def _attribute_names(op: Op, program: Program) -> set[str]:
@@ -228,15 +241,17 @@ def _family_rules(family: Family) -> list[dict[str, str]]:
     return [_rule(rule, to_python(rule, fields, functions)) for rule in family.require]
 
 
-def _op_rules(op: Op) -> list[dict[str, str]]:
+def _op_rules(op: Op, direction: str) -> list[dict[str, str]]:
     fields = {field: f"desc.{field}" for field in op.family.descriptor}
-    rules = []
-    for attribute in op.attributes:
-        if attribute.require is not None:
-            rule = _rule(attribute.require, to_python(attribute.require, fields))
-            rule["condition"] = f'desc.kind.value == "{op.kind.lower()}" and {rule["condition"]}'
-            rules.append(rule)
-    return rules
+    functions = {key: key for key in SHAPE_FUNCTIONS}
+    rules = [a.require for a in op.attributes if a.require is not None]
+    rules += op.programs[direction].require
+    found = []
+    for requirement in rules:
+        rule = _rule(requirement, to_python(requirement, fields, functions))
+        rule["condition"] = f'desc.kind.value == "{op.kind.lower()}" and {rule["condition"]}'
+        found.append(rule)
+    return found
 
 
 def _rule(rule: Expr, code: str) -> dict[str, str]:

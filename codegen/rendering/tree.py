@@ -10,7 +10,7 @@ from baracuda.codegen.matrix import category_folder, kernels, source_path, summe
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
 from baracuda.codegen.rendering.plans import exported_names, render_plans
-from baracuda.codegen.spec.model import Op, Spec
+from baracuda.codegen.spec.model import Op, Program, Spec
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -30,8 +30,8 @@ def render(spec: Spec) -> dict[str, str]:
     exports += [(kind, "kinds") for kind in sorted({op.family.kind for op in spec.ops.values()})]
     files["plans/__init__.py"] = fill("plans_init.py.j2", banner=banner("plans_init.py.j2"), exports=sorted(exports))
     for op in spec.ops.values():
-        for direction in op.programs:
-            files[f"kernels/{source_path(op, direction)}"] = render_kernel(op, direction)
+        for program in op.all_programs():
+            files[f"kernels/{source_path(op, program)}"] = render_kernel(op, program)
     names = sorted([*files, "manifest.json"])
     files["manifest.json"] = json.dumps({"files": names}, indent=2) + "\n"
     return files
@@ -47,8 +47,8 @@ def _kinds(spec: Spec) -> str:
     return fill("kinds.py.j2", banner=banner("kinds.py.j2"), enums=enums)
 
 
-def _rows(spec: Spec) -> list[tuple[Op, str]]:
-    return [(op, direction) for op in spec.ops.values() for direction in op.programs]
+def _rows(spec: Spec) -> list[tuple[Op, Program]]:
+    return [(op, program) for op in spec.ops.values() for program in op.all_programs()]
 
 
 def _matrix(spec: Spec) -> str:
@@ -56,15 +56,17 @@ def _matrix(spec: Spec) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        ["op", "direction", "plan", "kind", "dtypes", "variants", "ulp", "deterministic", "batch_invariant"]
+        ["op", "direction", "options", "plan", "kind", "dtypes", "variants", "ulp", "deterministic", "batch_invariant"]
     )
-    for op, direction in _rows(spec):
-        summed = summed_outputs(op, direction)
-        invariant = [name for name in op.programs[direction].outputs if name not in summed]
+    for op, program in _rows(spec):
+        summed = summed_outputs(op, program)
+        invariant = [name for name in program.written if name not in summed]
+        options = " ".join(f"{name}={value}" for name, value in program.options)
         writer.writerow(
             [
-                op.name, direction, op.family.plan_class(direction), op.kind, " ".join(op.dtypes),
-                " ".join(variants(op, direction)), " ".join(f"{op.ulp[d]:g}" for d in op.dtypes), "yes", " ".join(invariant),
+                op.name, program.direction, options, op.family.plan_class(program.direction), op.kind,
+                " ".join(op.dtypes), " ".join(variants(op, program)), " ".join(f"{op.ulp[d]:g}" for d in op.dtypes),
+                "yes", " ".join(invariant),
             ]
         )  # fmt: skip
     return text.getvalue()
@@ -72,17 +74,16 @@ def _matrix(spec: Spec) -> str:
 
 def _matrix_document(spec: Spec) -> str:
     rows = []
-    for op, direction in _rows(spec):
-        program = op.programs[direction]
-        results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.outputs]
+    for op, program in _rows(spec):
+        results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.written]
         rows.append(
             {
-                "op": op.stem(direction),
-                "plan": op.family.plan_class(direction),
+                "op": program.stem,
+                "plan": op.family.plan_class(program.direction),
                 "kind": op.kind,
-                "formula": "; ".join(f"`{line}`" for line in results),
+                "formula": "; ".join(f"`{' '.join(line.split())}`" for line in results),
                 "dtypes": " ".join(op.dtypes),
-                "variants": " ".join(variants(op, direction)),
+                "variants": " ".join(variants(op, program)),
                 "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in op.dtypes),
             }
         )

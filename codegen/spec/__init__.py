@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from baracuda.codegen.problems import SpecError
+from baracuda.codegen.problems import Problem, SpecError
 from baracuda.codegen.spec.model import Op, Program, Spec
 from baracuda.codegen.spec.resolve import resolve
 from baracuda.codegen.spec.structure import read_structure
@@ -28,12 +28,22 @@ def load_spec(path: Path | None = None) -> Spec:
         OSError: the file cannot be read.
     """
     path = path or default_spec_path()
-    source = parse_yaml(path.read_text(encoding="utf-8"), path.name)
+    source = parse_yaml(_text(path), path.name)
     file = read_structure(source)
-    spec = resolve(file, source, path) if file is not None and not len(source.problems) else None
+    spec = resolve(file, source, path) if file is not None else None
     source.problems.raise_if_any()
     assert spec is not None
     return spec
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        what = f"the byte 0x{data[error.start]:02x} is no UTF-8"
+        raise SpecError([Problem(path.name, line, "", what, "save the file as UTF-8")]) from None
 
 
 def _generated_folder() -> str:

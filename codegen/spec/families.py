@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from baracuda.codegen.formula import Call, Expr, free_names
-from baracuda.codegen.formula.nodes import Name, walk
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import Family
-from baracuda.codegen.spec.program import parse_at
+from baracuda.codegen.spec.model import COMPUTE, Family
+from baracuda.codegen.spec.program import EXTENT, INDEX
+from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, Fields, check_shape, condition, fields_of_type
 
-#: Functions of shape rules, all of `baracuda.shapes`, with their numbers of arguments.
-SHAPE_FUNCTIONS = {"keepdim": 2, "broadcasts": 2}
+__all__ = ["SHAPE_FUNCTIONS", "TEMPLATES", "resolve_family"]
 
 TEMPLATES = FilePath(__file__).resolve().parents[2] / "templates"
 
@@ -23,24 +21,26 @@ def resolve_family(name: str, entry: schema.Family, problems: Problems) -> Famil
     before = len(problems)
     _check_template(entry.template, (*path, "template"), problems)
     fields = entry.descriptor
-    if not any(field.type == "element" for field in fields.values()):
-        problems.add((*path, "descriptor"), "no field of type element", "element: {type: element, doc: ...}")
-    _check_field(entry.domain, "shape", entry, (*path, "domain"), problems)
+    elements = [key for key, field in fields.items() if field.type == "element"]
+    if len(elements) != 1:
+        what = f"{' and '.join(elements) or 'no field'} of type element"
+        problems.add((*path, "descriptor"), what, "one field: {type: element, doc: ...}")
+    _check_field(entry.domain, "shape", fields, (*path, "domain"), problems)
     if entry.axes is not None:
-        _check_field(entry.axes, "axes", entry, (*path, "axes"), problems)
+        _check_field(entry.axes, "axes", fields, (*path, "axes"), problems)
     for key, field in fields.items():
-        if field.type == "axes" and (field.of is None or field.of not in fields):
-            problems.add((*path, "descriptor", key), "axes of which shape?", "of: a field of type shape")
-        if field.type == "shape" and isinstance(field.default, str) and field.default not in fields:
-            right = suggest(field.default, fields) or "fields: " + ", ".join(fields)
-            problems.add((*path, "descriptor", key, "default"), f"unknown field {field.default!r}", right)
+        _check_default(key, field, fields, (*path, "descriptor", key), problems)
     for direction, tensors in (("forward", entry.forward), ("backward", entry.backward)):
         for key, tensor in tensors.items():
-            _rule(tensor.shape, entry, (*path, direction, key, "shape"), problems)
+            if entry.axes is not None and key in (EXTENT, INDEX):
+                problems.add((*path, direction, key), f"{key!r} means something in formulas over axes", "another name")
+            check_shape(tensor.shape, fields, (*path, direction, key, "shape"), problems)
+        if direction in entry.model_fields_set and not any(tensor.io == "out" for tensor in tensors.values()):
+            problems.add((*path, direction), "no tensor with io: out", "at least one output")
     require = [
         rule
         for place, text in enumerate(entry.require)
-        if (rule := _rule(text, entry, (*path, "require", place), problems)) is not None
+        if (rule := condition(text, fields, (*path, "require", place), problems)) is not None
     ]
     if len(problems) > before:
         return None
@@ -56,26 +56,47 @@ def _check_template(template: str, path: Path, problems: Problems) -> None:
         problems.add(path, f"no template {template!r}", suggest(template, known) or "templates: " + ", ".join(known))
 
 
-def _check_field(name: str, type_: str, entry: schema.Family, path: Path, problems: Problems) -> None:
-    field = entry.descriptor.get(name)
-    if field is None or field.type != type_:
-        known = [key for key, value in entry.descriptor.items() if value.type == type_]
-        problems.add(path, f"{name!r} is no field of type {type_}", "one of " + ", ".join(known))
+def _check_field(name: str, type_: str, fields: Fields, path: Path, problems: Problems) -> None:
+    if name not in fields or fields[name].type != type_:
+        problems.add(path, f"{name!r} is no field of type {type_}", fields_of_type(type_, fields))
 
 
-def _rule(text: object, entry: schema.Family, path: Path, problems: Problems) -> Expr | None:
-    """A shape rule: descriptor fields and SHAPE_FUNCTIONS."""
-    expr = parse_at(text, path, problems)
-    if expr is None:
-        return None
-    for name in free_names(expr):
-        if name not in entry.descriptor:
-            right = suggest(name, entry.descriptor) or "fields: " + ", ".join(entry.descriptor)
-            problems.add(path, f"{text}: unknown name {name!r}", right)
-    for node in walk(expr):
-        if not isinstance(node, Name | Call):
-            problems.add(path, f"{text}: a shape rule is a field or a call", "such as keepdim(input_shape, reduce_axis)")
-        elif isinstance(node, Call) and SHAPE_FUNCTIONS.get(node.name) != len(node.args):
-            right = ", ".join(f"{key} takes {count}" for key, count in SHAPE_FUNCTIONS.items())
-            problems.add(path, f"{text}: no shape function {node.name!r} of {len(node.args)} arguments", right)
-    return expr
+def _check_default(
+    name: str, field: schema.DescriptorField, fields: Fields, path: Path, problems: Problems
+) -> None:
+    if field.type == "axes":
+        if field.of is None:
+            problems.add(path, "axes of which shape?", "of: a field of type shape")
+        else:
+            _check_field(field.of, "shape", fields, (*path, "of"), problems)
+    elif field.of is not None:
+        problems.add((*path, "of"), "belongs to axes alone", "leave it out")
+    default = field.default
+    if default is None:
+        return
+    where = (*path, "default")
+    if field.type == "shape":
+        given = [key for key, other in fields.items() if other.type == "shape" and other.default is None]
+        if default not in given:
+            right = (isinstance(default, str) and suggest(default, given)) or "one of " + ", ".join(given)
+            problems.add(where, f"{default!r} is no shape that is always given", right)
+        return
+    fitting = {
+        "f64": type(default) in (int, float) and abs(float(default)) < float("inf"),
+        "i64": type(default) is int,
+        "bool": type(default) is bool,
+        "element": isinstance(default, str) and default in COMPUTE,
+        "option": isinstance(default, str),
+    }
+    if not fitting.get(field.type, False):
+        right = _DEFAULTS.get(field.type, f"a field of type {field.type} has no default")
+        problems.add(where, f"{default!r} is no default of the field {name!r}", right)
+
+
+_DEFAULTS = {
+    "f64": "a finite number",
+    "i64": "a whole number",
+    "bool": "true or false",
+    "element": "one of " + ", ".join(COMPUTE),
+    "option": "one of the option's values",
+}

@@ -18,13 +18,11 @@ VALUE_KINDS = ("compute", "bool", "i64")
 
 @dataclass(frozen=True)
 class StateField:
-    """A field of a monoid's state: its kind (compute or i64), identity, lift and merge."""
+    """A field of a state: its kind (compute or i64) and initial value."""
 
     name: str
     kind: str
-    identity: Expr
-    lift: Expr
-    merge: Expr
+    initial: Expr
 
 
 @dataclass(frozen=True)
@@ -37,29 +35,63 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Transition:
+    """How a state's fields come about: named sub-expressions, then a value a field, in the fields' order."""
+
+    lets: tuple[Statement, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A lane's own state: its fields, the step for one element, and the state that it amounts to."""
+
+    fields: tuple[StateField, ...]
+    push: Transition
+    close: Transition
+
+
+@dataclass(frozen=True)
 class Monoid:
-    """An aggregate, ready to render."""
+    """An aggregate, ready to render. It has a lift or a run."""
 
     name: str
     doc: str
+    of: str
+    constants: Mapping[str, Mapping[str, float]]
     fields: tuple[StateField, ...]
-    lift_lets: tuple[Statement, ...]
-    merge_lets: tuple[Statement, ...]
-    value: Expr | None
+    lift: Transition | None
+    run: RunState | None
+    merge: Transition
+    derived: tuple[Statement, ...]
+    value: Statement | None
+    numpy: str | None
 
     @property
     def struct(self) -> str:
         """The name of its C++ struct."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
+    def readable(self) -> dict[str, str]:
+        """What formulas read of a state by name, with its kind: fields, constants and derived values."""
+        return {
+            **{field.name: field.kind for field in self.fields},
+            **dict.fromkeys(self.constants, "compute"),
+            **{statement.name: statement.kind for statement in self.derived},
+        }
+
 
 @dataclass(frozen=True)
 class Aggregate:
-    """One aggregate of a row: `monoid` over the values of `operand`, known to formulas as `name`."""
+    """One aggregate of a row: `monoid` over the values of `operand`, known to formulas as `name`.
+
+    `fields` are the parts of its state that formulas read, by the names under which they do.
+    """
 
     name: str
     monoid: Monoid
     operand: Expr
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,17 +114,56 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Program:
-    """The formulas of one direction of an op, in the order in which they are computed."""
+    """The formulas of one direction of an op with its options decided.
 
+    Attributes:
+        stem: name of its file and of its symbols.
+        options: the options and their values.
+        inputs: tensors read at each element.
+        row_inputs: values read once a row, and the tensor each is read from (a head is the row's first element).
+        outputs: tensors written at each element.
+        row_outputs: tensors written once a row.
+        attributes: what the host folds, in the order of the kernel's struct.
+        lift_lets: named values that the aggregates' operands follow from.
+        aggregates: the row's aggregates.
+        row_lets: named values of the row.
+        row_values: row values that the element formulas read, by kind.
+        lets: named values of the element.
+        results: formulas of `outputs`.
+        row_results: formulas of `row_outputs`.
+        takes: saved tensors that the contract asks for.
+        require: what the descriptor must satisfy.
+        source: every formula as the spec writes it.
+    """
+
+    direction: str
+    stem: str
+    options: tuple[tuple[str, str], ...]
     inputs: tuple[str, ...]
+    row_inputs: Mapping[str, str]
     outputs: tuple[str, ...]
+    row_outputs: tuple[str, ...]
     attributes: tuple[AttributeValue, ...]
     lift_lets: tuple[Statement, ...]
     aggregates: tuple[Aggregate, ...]
+    row_lets: tuple[Statement, ...]
+    row_values: Mapping[str, str]
     lets: tuple[Statement, ...]
     results: tuple[Statement, ...]
+    row_results: tuple[Statement, ...]
     takes: Mapping[str, str]
+    require: tuple[Expr, ...]
     source: Mapping[str, str]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Every tensor that it writes."""
+        return self.outputs + self.row_outputs
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Every tensor that it reads, each once."""
+        return tuple(dict.fromkeys((*self.inputs, *self.row_inputs.values())))
 
 
 @dataclass(frozen=True)
@@ -124,7 +195,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Op:
-    """One op with its programs and its independent reference."""
+    """One op with its programs and its independent reference.
+
+    `programs` holds one a direction, with every option at its default; `alternatives` those of other values.
+    """
 
     name: str
     doc: str
@@ -132,15 +206,27 @@ class Op:
     kind: str
     dtypes: tuple[str, ...]
     attributes: tuple[Attribute, ...]
+    options: Mapping[str, tuple[str, ...]]
+    samples: Mapping[str, tuple[float, ...]]
     programs: Mapping[str, Program]
+    alternatives: tuple[Program, ...]
     ref: Mapping[str, str]
     ulp: Mapping[str, float]
     scale: Mapping[str, Expr]
     line: int = field(default=0, compare=False)
 
+    def all_programs(self) -> tuple[Program, ...]:
+        """Every program, those of default options first."""
+        return (*self.programs.values(), *self.alternatives)
+
     def stem(self, direction: str) -> str:
         """The name that a direction's file and symbols carry."""
-        return self.name if direction == "forward" else f"{self.name}_backward"
+        return self.programs[direction].stem if direction in self.programs else stem_of(self.name, direction)
+
+
+def stem_of(op: str, direction: str, options: tuple[str, ...] = ()) -> str:
+    """The name of a program's file and symbols; `options` are the values that are not the defaults."""
+    return "_".join((op, *(("backward",) if direction == "backward" else ()), *options))
 
 
 @dataclass(frozen=True)

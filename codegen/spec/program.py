@@ -1,21 +1,24 @@
 """From the formulas of one direction to a `Program`: parsed, typed, split by where each value is computed.
 
 A value that follows from attributes alone is folded on the host in double precision. A value of the row
-follows from aggregates and from tensors that are read once a row. Everything else belongs to the element.
+follows from aggregates, from tensors that are read once a row, and from the row's extent. Everything else
+belongs to the element.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from baracuda.codegen.formula import (
     BOOL,
     COMPUTE,
     F64,
+    FUNCTIONS,
     INT,
     Call,
     Expr,
+    Field,
     FormulaError,
     Name,
     Type,
@@ -25,29 +28,25 @@ from baracuda.codegen.formula import (
     infer,
     parse,
     rewrite,
+    to_python,
     to_text,
     with_children,
 )
 from baracuda.codegen.problems import Path, Problems, suggest
-from baracuda.codegen.spec import schema
+from baracuda.codegen.spec import schema, vocabulary
 from baracuda.codegen.spec.model import Aggregate, Attribute, AttributeValue, Family, Monoid, Program, Statement
+from baracuda.codegen.spec.rules import condition, parse_at
 
-#: The number of elements of a row, in formulas of families that have axes.
-EXTENT = "extent"
+#: The number of elements of a row, and an element's number in its row, in families that have axes.
+EXTENT, INDEX = "extent", "index"
+
+#: `head(x)`: the row's first element of the tensor x.
+HEAD = "head"
 
 
 def kind_of(type_: Type) -> str:
     """The C++ kind of a value of a type."""
     return {BOOL: "bool", INT: "i64"}.get(type_, "compute")
-
-
-def parse_at(text: object, path: Path, problems: Problems) -> Expr | None:
-    """The parsed formula, or None with the reason noted."""
-    try:
-        return parse(str(text))
-    except FormulaError as error:
-        problems.add(path, f"{text}: {error}")
-        return None
 
 
 def parse_rule(text: str) -> Expr:
@@ -65,71 +64,169 @@ class Builder:
     attributes: tuple[Attribute, ...]
     problems: Problems
     path: Path
+    places: Mapping[Path, Path] = field(default_factory=dict)  # where what an option adds is written
 
     types: dict[str, Type] = field(default_factory=dict)
     folded: dict[str, AttributeValue] = field(default_factory=dict)
     lets: dict[str, Statement] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    heads: dict[str, str] = field(default_factory=dict)
+    states: dict[str, Aggregate] = field(default_factory=dict)
 
-    def build(self, block: schema.Direction) -> Program | None:
+    def build(self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]) -> Program | None:
         """The program of a block, or None with every reason noted."""
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
-        self.types = dict.fromkeys(inputs, COMPUTE) | {a.name: F64 for a in self.attributes}
+        self.types = dict.fromkeys(inputs, COMPUTE)
+        for attribute in self.attributes:
+            self.types[attribute.name] = INT if self.family.descriptor[attribute.source].type == "i64" else F64
         if self.family.axes is not None:
-            self.types[EXTENT] = INT
-        for name, text in block.let.items():
-            self._let(name, text)
+            self.types |= {EXTENT: INT, INDEX: INT}
+        for word, name, text in self._in_order(block):
+            self._name(name, text, self._at(word, name))
         results = [
-            statement
-            for name, text in block.outputs.items()
-            if (statement := self._output(name, text, tensors)) is not None
+            statement for name, text in block.outputs.items() if (statement := self._output(name, text, tensors))
         ]
         wanted = [name for name, tensor in tensors.items() if tensor.io == "out"]
         for name in wanted:
             if name not in block.outputs and not self._may_lack(name, tensors):
-                self.problems.add(self.path, f"no formula for {name!r}", f"the {self.direction} gives {', '.join(wanted)}")
+                right = f"the {self.direction} gives {', '.join(wanted)}"
+                self.problems.add(self.path, f"no formula for {name!r}", right)
         for name in block.takes:
             if name not in inputs:
-                self.problems.add((*self.path, "takes", name), f"unknown tensor {name!r}", "one of " + ", ".join(inputs))
+                self.problems.add(self._at("takes", name), f"unknown tensor {name!r}", "one of " + ", ".join(inputs))
+        self._check_folded(block)
         if len(self.problems) > before:
             return None
         results.sort(key=lambda statement: wanted.index(statement.name))
-        return self._program(block, tuple(results), inputs)
+        return self._program(block, stem, options, results, inputs)
+
+    def _in_order(self, block: schema.Direction) -> list[tuple[str, str, object]]:
+        """The named values of `let` and `row`, each behind those of the other block that it needs."""
+        waiting = [("let", name, text) for name, text in block.let.items()]
+        waiting += [("row", name, text) for name, text in block.row.items()]
+        ordered: list[tuple[str, str, object]] = []
+        while waiting:
+            names = {name for _, name, _ in waiting}
+            ready = [item for item in waiting if not names & _mentioned(item[2])] or waiting
+            ordered += ready[:1]
+            waiting.remove(ready[0])
+        return ordered
+
+    def _at(self, *steps: str | int) -> Path:
+        """Where a part of the block is written."""
+        return self.places.get(steps, (*self.path, *steps))
+
+    def _check_folded(self, block: schema.Direction) -> None:
+        names = {name: name for name in self.types}
+        for name, value in self.folded.items():
+            try:
+                to_python(value.value, names)
+            except FormulaError as error:
+                path = self._at("let", name) if name in block.let else self.path
+                what = f"{to_text(value.value)}, which the host computes: {error}"
+                self.problems.add(path, what, "docs/spec.md lists what the host has")
 
     def _may_lack(self, name: str, tensors: Mapping[str, schema.Tensor]) -> bool:
         # A gradient may not be forgotten: only a forward's optional output may have no formula.
         return self.direction == "forward" and tensors[name].optional
 
-    def _program(self, block: schema.Direction, results: tuple[Statement, ...], inputs: list[str]) -> Program:
-        lift_lets = self._needed([aggregate.operand for aggregate in self.aggregates.values()])
-        lets = self._needed([statement.value for statement in results])
-        read = {
-            name
-            for value in (
-                *(statement.value for statement in (*lift_lets, *lets, *results)),
-                *(aggregate.operand for aggregate in self.aggregates.values()),
-            )
-            for name in free_names(value)
-        }
-        used = {*read} & {*self.folded}
-        order = list(self.folded)
+    def _program(
+        self,
+        block: schema.Direction,
+        stem: str,
+        options: tuple[tuple[str, str], ...],
+        results: list[Statement],
+        inputs: list[str],
+    ) -> Program:
+        tensors = self.family.tensors(self.direction)
+        row_names = self._row_names(inputs, tensors)
+        of_row = [statement for statement in results if tensors[statement.name].role == "row"]
+        of_element = [statement for statement in results if tensors[statement.name].role != "row"]
+        operands = [aggregate.operand for aggregate in self.aggregates.values()]
+        lift_lets = self._needed(operands)
+        of_element = [self._hoisted(statement, row_names) for statement in of_element]
+        element_lets = tuple(
+            self._hoisted(s, row_names) for s in self._needed(s.value for s in of_element) if s.name not in row_names
+        )
+        read_by_elements = _names([s.value for s in (*element_lets, *of_element)])
+        row_values = {name: kind_of(self.types[name]) for name in row_names if name in read_by_elements}
+        asked_of_row = [Name(name) for name in row_values]
+        row_lets = self._needed([*asked_of_row, *(s.value for s in of_row)])
+        read_by_rows = _names([*asked_of_row, *(s.value for s in (*row_lets, *of_row))])
+        read_by_lifts = _names([*operands, *(s.value for s in lift_lets)])
+        read = read_by_elements | read_by_rows | read_by_lifts
+        element_inputs = [name for name in inputs if tensors[name].role != "row"]
         return Program(
-            inputs=tuple(name for name in inputs if name in read),
-            outputs=tuple(statement.name for statement in results),
-            attributes=tuple(self.folded[name] for name in order if name in used),
+            direction=self.direction,
+            stem=stem,
+            options=options,
+            inputs=tuple(name for name in element_inputs if name in read),
+            row_inputs={
+                name: self.heads.get(name, name)
+                for name in (*(n for n in inputs if n not in element_inputs), *self.heads)
+                if name in read
+            },
+            outputs=tuple(statement.name for statement in of_element),
+            row_outputs=tuple(statement.name for statement in of_row),
+            attributes=tuple(value for name, value in self.folded.items() if name in read),
             lift_lets=lift_lets,
-            aggregates=tuple(self.aggregates.values()),
-            lets=lets,
-            results=results,
+            aggregates=tuple(
+                replace(a, fields={n: f for n, f in a.fields.items() if n in read}) for a in self.aggregates.values()
+            ),
+            row_lets=row_lets,
+            row_values=row_values,
+            lets=element_lets,
+            results=tuple(of_element),
+            row_results=tuple(of_row),
             takes=dict(block.takes),
-            source={name: str(text) for name, text in (*block.let.items(), *block.outputs.items())},
+            require=tuple(
+                expr
+                for place, text in enumerate(block.require)
+                if (expr := condition(text, self.family.descriptor, self._at("require", place), self.problems))
+                is not None
+            ),
+            source={name: str(text) for name, text in (*block.let.items(), *block.row.items(), *block.outputs.items())},
         )
 
-    def _needed(self, values: list[Expr]) -> tuple[Statement, ...]:
+    def _hoisted(self, statement: Statement, row_names: list[str]) -> Statement:
+        """The statement with its largest parts that are the same for a whole row computed once a row."""
+
+        def hoist(expr: Expr) -> Expr:
+            names = set(free_names(expr))
+            if isinstance(expr, Name) or not names & set(row_names):
+                return expr
+            if not names <= {*row_names, *self.folded}:
+                return _with_folded_children(expr, hoist)
+            for known in self.lets.values():
+                if known.value == expr:
+                    return Name(known.name)
+            type_ = infer(expr, self.types)
+            name = self._fresh("of_row")
+            self.lets[name] = Statement(name, kind_of(type_), expr)
+            self.types[name] = COMPUTE if type_ == F64 else type_
+            row_names.append(name)
+            return Name(name)
+
+        return replace(statement, value=hoist(statement.value)) if row_names else statement
+
+    def _row_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
+        """The names of values that are the same for a whole row, attributes apart."""
+        if self.family.axes is None:
+            return []
+        names = [name for name in inputs if tensors[name].role == "row"]
+        names += [EXTENT, *self.heads]
+        for aggregate in self.aggregates.values():
+            names += [aggregate.name, *aggregate.fields]
+        for statement in self.lets.values():
+            if all(name in names or name in self.folded for name in free_names(statement.value)):
+                names.append(statement.name)
+        return names
+
+    def _needed(self, values: Iterable[Expr]) -> tuple[Statement, ...]:
         """The lets that some values follow from, in the order in which they are written."""
-        names = {name for value in values for name in free_names(value)}
+        names = _names(values)
         kept: list[Statement] = []
         for statement in reversed(self.lets.values()):
             if statement.name in names:
@@ -137,39 +234,144 @@ class Builder:
                 names.update(free_names(statement.value))
         return tuple(reversed(kept))
 
-    def _let(self, name: str, text: object) -> None:
-        path = (*self.path, "let", name)
+    def _name(self, name: str, text: object, path: Path) -> None:
+        """A named sub-expression or aggregate."""
         if name in self.types:
             self.problems.add(path, f"{name!r} is already a name here", "another name")
             return
-        expr = parse_at(text, path, self.problems)
-        type_ = self._typed(expr, path) if expr is not None else None
+        self.types[name] = COMPUTE  # one mistake, one message
+        parsed = parse_at(text, path, self.problems)
+        if parsed is None:
+            return
+        if isinstance(parsed, Call) and parsed.name in self.monoids:
+            del self.types[name]
+            made = self._aggregate(parsed, path, name)
+            if made is None:
+                self.types[name] = COMPUTE
+            elif made != name:
+                self.lets[name] = Statement(name, kind_of(self.types[made]), Name(made))
+                self.types[name] = self.types[made]
+            return
+        expr = self._lowered(parsed, path)
+        del self.types[name]
+        type_ = None if expr is None else self._typed(expr, path)
         if expr is None or type_ is None:
-            self.types[name] = COMPUTE  # one mistake, one message
+            self.types[name] = COMPUTE
             return
         if self._follows_from_attributes(expr):
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
-            self.types[name] = F64 if type_ not in (BOOL, INT) else type_
+            self.types[name] = type_ if type_ in (BOOL, INT) else F64
             return
-        expr = self._fold(expr)
-        type_ = infer(expr, self._kernel_types())
-        self.lets[name] = Statement(name, kind_of(type_), expr)
-        self.types[name] = type_
+        self.lets[name] = Statement(name, kind_of(type_), self._fold(expr))
+        self.types[name] = COMPUTE if type_ == F64 else type_
 
     def _output(self, name: str, text: object, tensors: Mapping[str, schema.Tensor]) -> Statement | None:
-        path = (*self.path, name)
+        path = self._at(name)
         outputs = [key for key, tensor in tensors.items() if tensor.io == "out"]
         if name not in outputs:
-            words = [*outputs, *(word for word in schema.Direction.model_fields if word != "outputs")]
+            words = [*outputs, *vocabulary.keys(schema.Direction)]
             self.problems.add(path, f"unknown output {name!r}", suggest(name, words) or "one of " + ", ".join(outputs))
             return None
-        expr = parse_at(text, path, self.problems)
-        if expr is None:
-            return None
-        expr = self._extract_aggregates(expr, path)
+        parsed = parse_at(text, path, self.problems)
+        expr = None if parsed is None else self._lowered(parsed, path)
         if expr is None or self._typed(expr, path, COMPUTE) is None:
             return None
         return Statement(name, "compute", self._fold(expr))
+
+    def _lowered(self, expr: Expr, path: Path) -> Expr | None:
+        """The expression with aggregates, fields of states and heads replaced by names."""
+        for name in calls(expr):
+            if name not in FUNCTIONS and name not in self.monoids and name != HEAD:
+                right = suggest(name, [*FUNCTIONS, *self.monoids, HEAD]) or "docs/spec.md lists them"
+                self.problems.add(path, f"{to_text(expr)}: unknown function {name!r}", right)
+                return None
+        failed = False
+
+        def visit(node: Expr) -> Expr:
+            nonlocal failed
+            replaced: str | None = None
+            if isinstance(node, Call) and node.name in self.monoids:
+                replaced = self._aggregate(node, path)
+            elif isinstance(node, Call) and node.name == HEAD:
+                replaced = self._head(node, path)
+            elif isinstance(node, Field) and isinstance(node.value, Name) and node.value.name in self.states:
+                replaced = self._field(self.states[node.value.name], node, path)
+            else:
+                return node
+            failed = failed or replaced is None
+            return node if replaced is None else Name(replaced)
+
+        lowered = rewrite(expr, visit)
+        return None if failed else lowered
+
+    def _aggregate(self, call: Call, path: Path, name: str | None = None) -> str | None:
+        """The name of the aggregate that a call of a monoid asks for."""
+        monoid = self.monoids[call.name]
+        if self.family.axes is None:
+            self.problems.add(path, f"{to_text(call)}: an aggregate needs axes", "a family with axes")
+            return None
+        if len(call.args) != 1:
+            self.problems.add(path, f"{monoid.name} aggregates one value, got {len(call.args)}")
+            return None
+        operand = self._lowered(call.args[0], path)
+        if operand is not None and self._follows_from_aggregates(operand):
+            self.problems.add(path, f"{to_text(call)}: an aggregate within an aggregate", "an aggregate of tensors")
+            return None
+        if operand is None or self._typed(operand, path, BOOL if monoid.of == "bool" else COMPUTE) is None:
+            return None
+        operand = self._fold(operand)
+        for known in self.aggregates.values():
+            if known.monoid is monoid and known.operand == operand:
+                if name is not None:
+                    self.states[name] = known
+                return known.name
+        if name is None:
+            stem = f"{monoid.name}_{operand.name}" if isinstance(operand, Name) else f"{monoid.name}_of_row"
+            name = stem if stem not in self.types else self._fresh(stem)
+        aggregate = Aggregate(name, monoid, operand)
+        self.aggregates[name] = aggregate
+        self.states[name] = aggregate
+        self.types[name] = INT if monoid.value is not None and monoid.value.kind == "i64" else COMPUTE
+        return name
+
+    def _follows_from_aggregates(self, operand: Expr) -> bool:
+        names = _names([operand, *(statement.value for statement in self._needed([operand]))])
+        return any(a.name in names or names & set(a.fields) for a in self.aggregates.values())
+
+    def _field(self, aggregate: Aggregate, node: Field, path: Path) -> str | None:
+        if node.name == "value" and aggregate.monoid.value is not None:
+            return aggregate.name
+        kinds = aggregate.monoid.readable()
+        if node.name not in kinds:
+            right = suggest(node.name, kinds) or "fields: " + ", ".join(kinds)
+            self.problems.add(path, f"{aggregate.monoid.name} has no field {node.name!r}", right)
+            return None
+        name = next((n for n, f in aggregate.fields.items() if f == node.name), None)
+        if name is None:
+            stem = f"{aggregate.name}_{node.name}"
+            name = stem if stem not in self.types else self._fresh(stem)
+            fields = {**aggregate.fields, name: node.name}
+            changed = replace(aggregate, fields=fields)
+            self.aggregates[aggregate.name] = changed
+            for key, state in self.states.items():
+                if state is aggregate:
+                    self.states[key] = changed
+            self.types[name] = INT if kinds[node.name] == "i64" else COMPUTE
+        return name
+
+    def _head(self, call: Call, path: Path) -> str | None:
+        tensors = self.family.tensors(self.direction)
+        argument = call.args[0] if len(call.args) == 1 else None
+        if self.family.axes is None:
+            self.problems.add(path, f"{to_text(call)}: a head needs axes", "a family with axes")
+            return None
+        if not (isinstance(argument, Name) and argument.name in tensors and tensors[argument.name].io == "in"):
+            self.problems.add(path, f"{to_text(call)}: the head of what?", "head(NAME of an input)")
+            return None
+        name = f"{HEAD}_{argument.name}"
+        self.heads[name] = argument.name
+        self.types[name] = COMPUTE
+        return name
 
     def _typed(self, expr: Expr, path: Path, want: Type | None = None) -> Type | None:
         try:
@@ -187,15 +389,14 @@ class Builder:
         """The expression with its largest attribute-only parts replaced by values that the host computes."""
         if isinstance(expr, Name):
             if expr.name not in self.folded and any(a.name == expr.name for a in self.attributes):
-                self.folded[expr.name] = AttributeValue(expr.name, "compute", expr)
+                self.folded[expr.name] = AttributeValue(expr.name, kind_of(self.types[expr.name]), expr)
             return expr
         if self._follows_from_attributes(expr):
             for value in self.folded.values():
                 if value.value == expr:
                     return Name(value.name)
             type_ = infer(expr, self.types)
-            stem = {"bool": "flag", "i64": "count"}.get(kind_of(type_), "factor")
-            name = self._fresh(stem)
+            name = self._fresh({"bool": "flag", "i64": "count"}.get(kind_of(type_), "factor"))
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
             self.types[name] = type_
             return Name(name)
@@ -207,49 +408,18 @@ class Builder:
             number += 1
         return f"{stem}{number}"
 
-    def _kernel_types(self) -> dict[str, Type]:
-        """The types inside the kernel, where an attribute has the compute type."""
-        return {name: COMPUTE if type_ == F64 else type_ for name, type_ in self.types.items()}
 
-    def _extract_aggregates(self, expr: Expr, path: Path) -> Expr | None:
-        """The expression with each call of a monoid replaced by the aggregate's name."""
-        if not set(calls(expr)) & set(self.monoids):
-            return expr
-        if self.family.axes is None:
-            self.problems.add(path, f"{to_text(expr)}: an aggregate needs axes", "a family with axes")
-            return None
-        failed = False
+def _mentioned(text: object) -> set[str]:
+    """The names in a formula, as far as it can be read."""
+    try:
+        return set(free_names(parse(str(text))))
+    except FormulaError:
+        return set()
 
-        def visit(node: Expr) -> Expr:
-            nonlocal failed
-            if not (isinstance(node, Call) and node.name in self.monoids):
-                return node
-            if len(node.args) != 1:
-                self.problems.add(path, f"{node.name} aggregates one value, got {len(node.args)}")
-                failed = True
-                return node
-            operand = node.args[0]
-            if self._typed(operand, path, COMPUTE) is None:
-                failed = True
-                return node
-            return Name(self._aggregate(self.monoids[node.name], self._fold(operand)))
 
-        replaced = rewrite(expr, visit)
-        return None if failed else replaced
-
-    def _aggregate(self, monoid: Monoid, operand: Expr) -> str:
-        for aggregate in self.aggregates.values():
-            if aggregate.monoid is monoid and aggregate.operand == operand:
-                return aggregate.name
-        stem = f"{monoid.name}_{operand.name}" if isinstance(operand, Name) else f"{monoid.name}_of_row"
-        name = stem if stem not in self.types else self._fresh(stem)
-        self.aggregates[name] = Aggregate(name, monoid, operand)
-        self.types[name] = COMPUTE
-        return name
+def _names(values: Iterable[Expr]) -> set[str]:
+    return {name for value in values for name in free_names(value)}
 
 
 def _with_folded_children(expr: Expr, fold: Callable[[Expr], Expr]) -> Expr:
-    """One level of `rewrite`: the children are folded, the node itself stays."""
     return with_children(expr, tuple(fold(child) for child in children(expr)))
-
-

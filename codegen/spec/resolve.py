@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 
-from baracuda.codegen.formula import (
-    COMPUTE,
-    INT,
-    STATE,
-    Expr,
-    FormulaError,
-    Type,
-    check_reference,
-    free_names,
-    infer,
-    parse,
-)
+from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check_reference, free_names
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.families import resolve_family
-from baracuda.codegen.spec.model import (
-    COMPUTE as COMPUTE_DTYPES,
-)
-from baracuda.codegen.spec.model import (
-    Attribute,
-    Family,
-    Monoid,
-    Op,
-    Program,
-    Spec,
-    StateField,
-    Statement,
-)
-from baracuda.codegen.spec.program import Builder, kind_of, parse_at
+from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
+from baracuda.codegen.spec.model import Attribute, Family, Monoid, Op, Program, Spec, stem_of
+from baracuda.codegen.spec.monoids import resolve_monoid
+from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
+from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
+from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes",)
+REFERENCE_NAMES = ("axes", "extent")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath) -> Spec | None:
@@ -48,146 +30,77 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath) -> Spec | Non
     monoids = {
         name: monoid
         for name, entry in file.monoids.items()
-        if (monoid := _resolve_monoid(name, entry, problems)) is not None
+        if (monoid := resolve_monoid(name, entry, problems)) is not None
     }
     families = {
         name: family
         for name, entry in file.families.items()
         if (family := resolve_family(name, entry, problems)) is not None
     }
-    _check_collisions(file, problems)
+    broken = [name for name in file.monoids if name not in monoids]
     ops: dict[str, Op] = {}
     for name, entry in file.ops.items():
         if entry.family not in file.families:
             right = suggest(entry.family, file.families) or "families: " + ", ".join(file.families)
             problems.add(("ops", name, "family"), f"unknown family {entry.family!r}", right)
-        elif entry.family in families:
+        elif entry.family in families and not mentions(entry.model_dump(), broken):
             op = _resolve_op(name, entry, families[entry.family], monoids, dtypes, source)
             if op is not None:
                 ops[name] = op
+    _check_collisions(ops.values(), problems)
     return Spec(path, monoids, families, ops) if len(problems) == before else None
 
 
 class _DtypeSets:
-    """The named dtype sets, expanded on demand."""
+    """The named dtype sets, each expanded once; what is wrong with a set is reported where it is defined."""
 
     def __init__(self, sets: Mapping[str, list[str]], problems: Problems) -> None:
         self._sets = sets
         self._problems = problems
+        self._expanded: dict[str, tuple[str, ...]] = {}
         for name in sets:
             if name in COMPUTE_DTYPES:
                 problems.add(("dtypes", name), f"{name!r} is a dtype", "another name for the set")
-            self.expand([name], ("dtypes", name))
+            self._expand_set(name, ())
 
-    def expand(self, names: Iterable[str], path: Path, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def expand(self, names: Iterable[str], path: Path, inside: tuple[str, ...] = ()) -> tuple[str, ...]:
         """The dtypes that names of dtypes and sets stand for, each once, in order."""
         found: dict[str, None] = {}
         for name in names:
             if name in COMPUTE_DTYPES:
                 found[name] = None
-            elif name in seen:
-                self._problems.add(path, f"the set {name!r} contains itself")
             elif name in self._sets:
-                found.update(dict.fromkeys(self.expand(self._sets[name], path, (*seen, name))))
+                found.update(dict.fromkeys(self._expand_set(name, inside)))
             else:
                 known = [*COMPUTE_DTYPES, *self._sets]
                 right = suggest(name, known) or "dtypes with a compute type: " + ", ".join(COMPUTE_DTYPES)
                 self._problems.add(path, f"{name!r} is no dtype with a compute type, and no set", right)
         return tuple(found)
 
+    def _expand_set(self, name: str, inside: tuple[str, ...]) -> tuple[str, ...]:
+        if name in inside:
+            self._problems.add(("dtypes", name), f"the set {name!r} contains itself", "leave it out")
+            return ()
+        if name not in self._expanded:
+            self._expanded[name] = self.expand(self._sets[name], ("dtypes", name), (*inside, name))
+        return self._expanded[name]
 
-def _check_collisions(file: schema.SpecFile, problems: Problems) -> None:
-    """File names that differ by case alone are one file on some systems; so are an op and another's backward."""
-    seen: dict[str, str] = {}
-    for name, entry in file.ops.items():
-        for stem in (name, f"{name}_backward") if entry.backward else (name,):
-            other = seen.setdefault(stem.lower(), name)
-            if other != name:
-                problems.add(
-                    ("ops", name), f"its file {stem}.cu collides with one of {other!r}", "names that differ by more than case"
-                )
+
+def _check_collisions(ops: Iterable[Op], problems: Problems) -> None:
+    """File names that differ by case alone are one file on some systems; a kind names one op of its enum."""
+    stems: dict[str, str] = {}
     kinds: dict[tuple[str, str], str] = {}
-    for name, entry in file.ops.items():
-        other = kinds.setdefault((entry.family, entry.kind), name)
-        if other != name:
-            problems.add(("ops", name, "kind"), f"{entry.kind} is the kind of {other!r} already", "another kind")
-
-
-def _resolve_monoid(name: str, entry: schema.Monoid, problems: Problems) -> Monoid | None:
-    path = ("monoids", name)
-    before = len(problems)
-    types: dict[str, Type] = {}
-    identities: dict[str, Expr] = {}
-    for field, text in entry.state.items():
-        kind, equals, identity = (part.strip() for part in text.partition("="))
-        if not equals or kind not in ("compute", "i64"):
-            problems.add((*path, "state", field), f"is {text!r}", "`compute = IDENTITY` or `i64 = IDENTITY`")
-            continue
-        types[field] = COMPUTE if kind == "compute" else INT
-        parsed = _checked(identity, {}, types[field], (*path, "state", field), problems)
-        if parsed is not None:
-            identities[field] = parsed
-    lift_types: dict[str, Type] = {"x": COMPUTE}
-    lift_lets = _lets(entry.let, lift_types, (*path, "let"), problems)
-    merge_types: dict[str, Type] = {"a": STATE(types), "b": STATE(types)}
-    merge_entry = dict(entry.merge)
-    let_block = merge_entry.pop("let", {})
-    if not isinstance(let_block, dict):
-        problems.add((*path, "merge", "let"), "is no mapping", "name: expression")
-        let_block = {}
-    merge_lets = _lets(let_block, merge_types, (*path, "merge", "let"), problems)
-    fields = []
-    for field, type_ in types.items():
-        lift = _member(entry.lift, field, lift_types, type_, (*path, "lift"), problems)
-        merge = _member(merge_entry, field, merge_types, type_, (*path, "merge"), problems)
-        if lift is not None and merge is not None and field in identities:
-            fields.append(StateField(field, kind_of(type_), identities[field], lift, merge))
-    for block, keys in (("lift", entry.lift), ("merge", merge_entry)):
-        for key in keys:
-            if key not in entry.state:
-                problems.add((*path, block, key), f"unknown field {key!r}", "fields: " + ", ".join(entry.state))
-    value = None
-    if entry.value is not None:
-        value = _checked(str(entry.value), types, COMPUTE, (*path, "value"), problems)
-    if len(problems) > before:
-        return None
-    return Monoid(name, entry.doc, tuple(fields), lift_lets, merge_lets, value)
-
-
-def _member(
-    block: Mapping[str, object], field: str, types: dict[str, Type], want: Type, path: Path, problems: Problems
-) -> Expr | None:
-    if field not in block:
-        problems.add(path, f"no value for the field {field!r}", "a value for each field of state")
-        return None
-    return _checked(str(block[field]), types, want, (*path, field), problems)
-
-
-def _lets(block: Mapping[str, object], types: dict[str, Type], path: Path, problems: Problems) -> tuple[Statement, ...]:
-    """The statements of a `let`; their types are added to `types`."""
-    statements = []
-    for name, text in block.items():
-        expr = parse_at(text, (*path, name), problems)
-        if expr is None:
-            continue
-        try:
-            type_ = infer(expr, types)
-        except FormulaError as error:
-            problems.add((*path, name), f"{text}: {error}")
-            continue
-        types[name] = type_
-        statements.append(Statement(name, kind_of(type_), expr))
-    return tuple(statements)
-
-
-def _checked(text: str, types: Mapping[str, Type], want: Type | None, path: Path, problems: Problems) -> Expr | None:
-    try:
-        expr = parse(text)
-        infer(expr, types, want)
-    except FormulaError as error:
-        problems.add(path, f"{text}: {error}")
-        return None
-    return expr
+    for op in ops:
+        for program in op.all_programs():
+            other = stems.setdefault(program.stem.lower(), op.name)
+            if other != op.name:
+                what = f"its file {program.stem}.cu collides with one of {other!r}"
+                problems.add(("ops", op.name), what, "names that differ by more than case")
+                break
+        other = kinds.setdefault((op.family.kind, op.kind), op.name)
+        if other != op.name:
+            what = f"{op.kind} is the {op.family.kind} of {other!r} already"
+            problems.add(("ops", op.name, "kind"), what, "another kind")
 
 
 def _resolve_op(
@@ -202,29 +115,50 @@ def _resolve_op(
     before = len(problems)
     listed = [entry.dtypes] if isinstance(entry.dtypes, str) else entry.dtypes
     expanded = dtypes.expand(listed, (*path, "dtypes"))
+    if not listed:
+        problems.add((*path, "dtypes"), "no dtypes", "a dtype, a set, or a list of them")
     attributes = tuple(
         attribute
         for key, value in entry.attrs.items()
         if (attribute := _resolve_attribute(key, value, family, (*path, "attrs", key), problems)) is not None
     )
+    options = _resolve_options(entry, family, path, problems)
+    if len(problems) > before:
+        return None  # the formulas' names are not known
     programs: dict[str, Program] = {}
+    alternatives: list[Program] = []
     for direction, block in (("forward", entry.forward), ("backward", entry.backward)):
         if block is None:
             continue
         if direction == "backward" and not family.backward:
             problems.add((*path, "backward"), f"the family {family.name!r} has no backward tensors", "add them to the family")
             continue
-        builder = Builder(family, direction, monoids, attributes, problems, (*path, direction))
-        program = builder.build(block)
-        if program is not None:
-            programs[direction] = program
+        for chosen in _option_choices(block, options, (*path, direction), problems):
+            whole, places = _with_options(block, chosen, (*path, direction))
+            builder = Builder(family, direction, monoids, attributes, problems, (*path, direction), places)
+            stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
+            program = builder.build(whole, stem, chosen)
+            if program is None:
+                break
+            if direction in programs:
+                alternatives.append(program)
+            else:
+                programs[direction] = program
     ulp = {}
     for key, bound in entry.ulp.items():
+        if not 0 <= bound < float("inf"):
+            problems.add((*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results")
         ulp.update(dict.fromkeys(dtypes.expand([key], (*path, "ulp", key)), float(bound)))
     for dtype in expanded:
         if dtype not in ulp:
             problems.add((*path, "ulp"), f"no error bound for {dtype}", "a bound for each dtype")
-    outputs = [output for program in programs.values() for output in program.outputs]
+    for key in entry.samples:
+        if key not in family.descriptor or family.descriptor[key].type not in ("f64", "i64"):
+            right = numbers_of(family.descriptor)
+            problems.add((*path, "samples", key), f"{key!r} is no number of the descriptor", right)
+    if len(problems) > before:
+        return None  # what the formulas give and read is not known
+    outputs = [output for program in programs.values() for output in program.written]
     for output in outputs:
         if output not in entry.ref:
             problems.add((*path, "ref"), f"no reference for {output!r}", "an independent expression for each output")
@@ -236,15 +170,116 @@ def _resolve_op(
     for output, text in entry.scale.items():
         if output not in outputs:
             problems.add((*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
-        expr = parse_at(text, (*path, "scale", output), problems)
+        expr = _scale(text, sorted(known), monoids, (*path, "scale", output), problems)
         if expr is not None:
             scale[output] = expr
     if len(problems) > before:
         return None
-    line = source.line(path)
     return Op(
-        name, entry.doc, family, entry.kind, expanded, attributes, programs, dict(entry.ref), ulp, scale, line
-    )
+        name, entry.doc, family, entry.kind, expanded, attributes, options,
+        {key: tuple(values) for key, values in entry.samples.items()},
+        programs, tuple(alternatives), dict(entry.ref), ulp, scale, source.line(path),
+    )  # fmt: skip
+
+
+def _resolve_options(
+    entry: schema.Op, family: Family, path: Path, problems: Problems
+) -> dict[str, tuple[str, ...]]:
+    options = {}
+    for name, values in entry.options.items():
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice is not None:
+            problems.add((*path, "options", name), f"{twice!r} stands twice", "each value once")
+        if name not in family.descriptor or family.descriptor[name].type != "option":
+            right = fields_of_type("option", family.descriptor)
+            problems.add((*path, "options", name), f"{name!r} is no option of the descriptor", right)
+        if not values:
+            problems.add((*path, "options", name), "no values", "the default first")
+        else:
+            options[name] = tuple(values)
+    return options
+
+
+def _option_choices(
+    block: schema.Direction, options: Mapping[str, tuple[str, ...]], path: Path, problems: Problems
+) -> list[tuple[tuple[str, str], ...]]:
+    """Each combination of the options that a block depends on, the defaults first; none with a problem."""
+    before = len(problems)
+    for name, values in block.by.items():
+        if name not in options:
+            right = suggest(name, options) or (
+                "options: " + ", ".join(options) if options else "options: {" + name + ": [...]} in the op"
+            )
+            problems.add((*path, f"by {name}"), f"unknown option {name!r}", right)
+            continue
+        for value, extra in values.items():
+            _check_addition(block, extra, (*path, f"by {name}", value), problems)
+            if value not in options[name]:
+                right = suggest(value, options[name]) or "values: " + ", ".join(options[name])
+                problems.add((*path, f"by {name}", value), f"unknown value {value!r}", right)
+        for value in options[name]:
+            if value not in values:
+                problems.add((*path, f"by {name}"), f"no block for {value!r}", "a block for each value")
+    if len(problems) > before:
+        return []
+    choices = itertools.product(*(options[name] for name in block.by))
+    return [tuple(zip(block.by, choice, strict=True)) for choice in choices]
+
+
+def _check_addition(block: schema.Direction, extra: schema.Direction, path: Path, problems: Problems) -> None:
+    """What an option adds is not there without it, and depends on no other option."""
+    for name in extra.by:
+        problems.add((*path, f"by {name}"), "a `by` inside a `by`", "beside it")
+    for word in ("let", "row", "takes", "outputs"):
+        for name in getattr(extra, word):
+            if name in getattr(block, word):
+                where = (*path, name) if word == "outputs" else (*path, word, name)
+                problems.add(where, f"{name!r} is given for every value already", "in one of the two places")
+
+
+def _with_options(
+    block: schema.Direction, chosen: tuple[tuple[str, str], ...], path: Path
+) -> tuple[schema.Direction, dict[Path, Path]]:
+    """The block with what its options add, and where that is written."""
+    places: dict[Path, Path] = {}
+    for name, value in chosen:
+        extra = block.by.get(name, {}).get(value)
+        if extra is None:
+            continue
+        here = (*path, f"by {name}", value)
+        for word in ("let", "row", "takes"):
+            places |= {(word, key): (*here, word, key) for key in getattr(extra, word)}
+        places |= {(key,): (*here, key) for key in extra.outputs}
+        places |= {
+            ("require", len(block.require) + place): (*here, "require", place)
+            for place in range(len(extra.require))
+        }
+        block = schema.Direction.model_construct(
+            require=[*block.require, *extra.require],
+            let={**block.let, **extra.let},
+            row={**block.row, **extra.row},
+            takes={**block.takes, **extra.takes},
+            by=block.by,
+            outputs={**block.outputs, **extra.outputs},
+        )
+    return block, places
+
+
+def _scale(
+    text: object, known: list[str], monoids: Mapping[str, Monoid], path: Path, problems: Problems
+) -> Expr | None:
+    expr = parse_at(text, path, problems)
+    if expr is None:
+        return None
+    for name in free_names(expr):
+        if name not in known:
+            right = suggest(name, known) or "known here: " + ", ".join(known)
+            problems.add(path, f"{text}: unknown name {name!r}", right)
+    for name in calls(expr):
+        if name not in FUNCTIONS and name not in monoids:
+            right = suggest(name, [*FUNCTIONS, *monoids])
+            problems.add(path, f"{text}: unknown function {name!r}", right)
+    return expr
 
 
 def _check_reference(
@@ -263,14 +298,11 @@ def _resolve_attribute(
 ) -> Attribute | None:
     field = family.descriptor.get(entry.from_)
     if field is None or field.type not in ("f64", "i64"):
-        numeric = [key for key, value in family.descriptor.items() if value.type in ("f64", "i64")]
-        problems.add((*path, "from"), f"{entry.from_!r} is no number of the descriptor", "one of " + ", ".join(numeric))
+        problems.add((*path, "from"), f"{entry.from_!r} is no number of the descriptor", numbers_of(family.descriptor))
         return None
+    if name in family.forward or name in family.backward or (family.axes and name in (EXTENT, INDEX)):
+        problems.add(path, f"{name!r} is already a name here", "another name")
     require = None
     if entry.require is not None:
-        require = parse_at(entry.require, (*path, "require"), problems)
-        unknown = [] if require is None else [key for key in free_names(require) if key not in family.descriptor]
-        for key in unknown:
-            right = suggest(key, family.descriptor) or "fields: " + ", ".join(family.descriptor)
-            problems.add((*path, "require"), f"unknown name {key!r}", right)
+        require = condition(entry.require, family.descriptor, (*path, "require"), problems)
     return Attribute(name, entry.from_, require)

@@ -16,23 +16,47 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True, frozen=True)
 
 
+class Run(Model):
+    """How one lane takes in its elements one after another, where merging a state for each would cost too much."""
+
+    state: dict[Identifier, str] = Field(description="field: `type = initial value`, type compute or i64")
+    push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        description="the run r after the element x, a value a field; `let` names sub-expressions"
+    )
+    close: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        description="the state that the run r amounts to, a value a field of the monoid's state"
+    )
+
+
 class Monoid(Model):
     """What can be reduced: a typed state with its identity, the state of one element, and the merge of two."""
 
     doc: str
+    of: Literal["compute", "bool"] = Field(default="compute", description="type of the elements x")
+    constants: dict[Identifier, dict[Literal["f32", "f64"], float]] = Field(
+        default={}, description="numbers that depend on the compute type"
+    )
     state: dict[Identifier, str] = Field(description="field: `type = identity`, type compute or i64")
-    let: dict[Identifier, Expression] = Field(default={}, description="names for sub-expressions of lift, in x")
-    lift: dict[Identifier, Expression] = Field(description="the state of one element x, a value a field")
+    lift: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        default={}, description="the state of one element x with number index, a value a field"
+    )
+    run: Run | None = Field(default=None, description="instead of lift: how a lane takes in its elements")
     merge: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the state of a followed by b, a value a field; `let` names sub-expressions"
     )
+    derived: dict[Identifier, Expression] = Field(
+        default={}, description="named values of a state, which formulas read as they read its fields"
+    )
     value: Expression | None = Field(default=None, description="what a formula sees; without it, the fields")
+    numpy: str | None = Field(
+        default=None, description="the aggregate of x over axes, for a `scale`: an expression over np, x and axes"
+    )
 
 
 class DescriptorField(Model):
     """One field of a family's descriptor."""
 
-    type: Literal["shape", "axes", "element", "f64", "i64", "bool"]
+    type: Literal["shape", "axes", "element", "f64", "i64", "bool", "option"]
     doc: str
     default: str | int | float | bool | None = Field(default=None, description="a value, or another field's name")
     of: str | None = Field(default=None, description="for axes: the shape that they index")
@@ -78,24 +102,31 @@ class Attribute(Model):
 
 
 class Direction(Model):
-    """The formulas of one direction; every key that is none of the words below names an output."""
+    """The formulas of one direction; every key that is none of the words below names an output.
 
+    `by OPTION` holds a block for each of the option's values, which adds to what stands beside it.
+    """
+
+    require: list[Expression] = Field(default=[], description="what a descriptor must satisfy in this direction")
     let: dict[Identifier, Expression] = Field(default={}, description="named sub-expressions, in order")
-    row: dict[Identifier, Expression] = Field(default={}, description="aggregates over the row")
+    row: dict[Identifier, Expression] = Field(default={}, description="named aggregates of the row")
     takes: dict[Identifier, Literal["required", "optional"]] = Field(
         default={}, description="saved tensors that the contract asks for, whether or not a formula reads them"
     )
+    by: dict[str, dict[str, Direction]] = {}
     outputs: dict[Identifier, Expression] = {}
 
     @model_validator(mode="before")
     @classmethod
-    def _gather_outputs(cls, data: Any) -> Any:
+    def _gather(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        words = set(cls.model_fields) - {"outputs"}
+        words = set(cls.model_fields) - {"outputs", "by"}
+        options = {key: value for key, value in data.items() if str(key).startswith("by ")}
         return {
             **{key: value for key, value in data.items() if key in words},
-            "outputs": {key: value for key, value in data.items() if key not in words},
+            "by": {str(key).removeprefix("by ").strip(): value for key, value in options.items()},
+            "outputs": {key: value for key, value in data.items() if key not in words and key not in options},
         }
 
 
@@ -107,6 +138,12 @@ class Op(Model):
     kind: Identifier = Field(description="its member of the family's enum")
     dtypes: str | list[str]
     attrs: dict[Identifier, Attribute] = {}
+    options: dict[Identifier, list[Identifier]] = Field(
+        default={}, description="policies decided at compile time: the descriptor's field and its values, the default first"
+    )
+    samples: dict[Identifier, list[int | float]] = Field(
+        default={}, description="values of the descriptor's numbers that tests and the demo use"
+    )
     forward: Direction
     backward: Direction | None = None
     ref: dict[Identifier, str] = Field(description="independent expression an output, over np, scipy, mpmath, math")

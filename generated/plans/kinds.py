@@ -17,6 +17,14 @@ class BinaryKind(str, enum.Enum):
 
 
 class ReduceKind(str, enum.Enum):
-    """Ops of ReducePlan."""
+    """Ops of ReduceBackwardPlan and ReducePlan."""
 
     SUM = "sum"  # sum over the reduced axes; torch.sum, jnp.sum
+    MEAN = "mean"  # mean over the reduced axes, NaN of no elements; torch.mean, jnp.mean
+    MAX = "max"  # largest element, NaN if any is; torch.amax, jnp.max
+    MIN = "min"  # smallest element, NaN if any is; torch.amin, jnp.min
+    PROD = "prod"  # product over the reduced axes; torch.prod, jnp.prod
+    NORM2 = "norm2"  # Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm
+    LOGSUMEXP = "logsumexp"  # log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp
+    VAR = "var"  # variance with n - correction degrees of freedom, NaN where there are none; torch.var, jnp.var
+    STD = "std"  # square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std

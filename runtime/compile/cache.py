@@ -1,8 +1,9 @@
 """The disk cache of compiled kernels: one checked file a key, written atomically, bounded in size.
 
 The cache is an optimisation: nothing that goes wrong with its folder reaches a caller, except one warning a
-process. Layout: ``<folder>/kernels/<key>.bin`` (a header line, then the compiler's bytes) and
-``<folder>/failed/`` (sources that did not compile).
+process. Layout: ``<folder>/kernels/<key>.bin`` (a header line, then the compiler's bytes), ``<folder>/made/``
+(which compilers compiled for which targets: a file a pair, without content) and ``<folder>/failed/`` (sources
+that did not compile). Beside them ``<folder>/host/`` holds the host executor's libraries.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import shutil
 import stat
 import tempfile
 import threading
@@ -30,6 +33,8 @@ DEFAULT_LIMIT = 1 << 30
 STALE_SECONDS = 3600.0
 # With the format's number: a reader ignores what another version wrote.
 MAGIC = "baracuda-kernel-1"
+
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 _warned: set[str] = set()
 _warned_guard = threading.Lock()
@@ -148,25 +153,56 @@ class DiskCache:
         self._evict(folder)
         return True
 
+    def note_made(self, compiler: str, arch: str) -> None:
+        """Remember that ``compiler`` compiled for ``arch``, for readers that have no compiler to ask."""
+        if self.limit and (folder := self._kernels(create=True)) is not None:
+            with contextlib.suppress(OSError):
+                made = folder.parent / "made"
+                made.mkdir(mode=0o700, exist_ok=True)
+                (made / f"{compiler} {arch}").touch(mode=0o600)
+
+    def made(self) -> list[tuple[str, str]]:
+        """The pairs that `note_made` noted: compiler and target, the newest compiler first."""
+        if self._kernels(create=False) is None or self.folder is None:
+            return []
+        names = [path.name.rpartition(" ") for path, _ in _files(self.folder / "made", None)]
+        pairs = [(compiler, arch) for compiler, _, arch in names if compiler]
+        return sorted(pairs, key=lambda pair: (_numbers(pair[0]), pair), reverse=True)
+
     def info(self) -> CacheInfo:
         """How many entries there are and how large they are."""
         folder = self._kernels(create=False)
         sizes = [entry.st_size for _, entry in _files(folder, ".bin")] if folder else []
         return CacheInfo(self.folder, len(sizes), sum(sizes), self.limit)
 
+    def host_info(self) -> CacheInfo:
+        """How many libraries of the host executor there are and how large they are; a bound of their own."""
+        sizes = [_size_of(folder) for folder in self._host_entries()]
+        return CacheInfo(self.folder, len(sizes), sum(sizes), self.limit)
+
     def clear(self) -> int:
-        """Remove every entry, temporary file and failed source; the number of entries that went.
+        """Remove every entry, the host executor's too; the number of entries that went.
 
         Only files that the cache wrote are touched, and processes that run on are not disturbed.
         """
         self._memory.clear()
         folder = self._kernels(create=False)
         removed = sum(_remove(path) for path, _ in _files(folder, ".bin")) if folder else 0
-        leftovers = [(folder, ".tmp"), (self.failed_folder, ".txt")]
+        made = self.folder / "made" if self.folder else None
+        leftovers = [(folder, ".tmp"), (self.failed_folder, ".txt"), (made, None)]
         for place, suffix in leftovers:
             for path, _ in _files(place, suffix) if place else ():
                 _remove(path)
+        for entry in self._host_entries():
+            shutil.rmtree(entry, ignore_errors=True)
+            removed += not entry.exists()
         return removed
+
+    def _host_entries(self) -> list[Path]:
+        folder = self.folder / "host" if self.folder else None
+        if folder is None or not folder.is_dir():
+            return []
+        return [path for path in folder.iterdir() if _KEY.fullmatch(path.name) and path.is_dir()]
 
     def _evict(self, folder: Path) -> None:
         """Remove the least recently read entries beyond the bound, and abandoned temporary files."""
@@ -182,15 +218,33 @@ class DiskCache:
             _remove(path)
             excess -= entry.st_size
 
+    def problem(self) -> str:
+        """Why the folder cannot keep entries, tried by writing a file; empty where it can."""
+        folder, problem = self._place(create=True)
+        if folder is not None:
+            try:
+                with tempfile.TemporaryFile(dir=folder) as file:
+                    file.write(b"baracuda")
+                    file.flush()
+            except OSError as error:
+                problem = f"{folder} cannot be written: {error}"
+        return problem
+
     def _kernels(self, create: bool) -> Path | None:
-        """The folder of the entries, or None (with one warning) where it cannot be used.
+        """The folder of the entries, or None (with one warning) where it cannot be used."""
+        folder, problem = self._place(create)
+        if problem:
+            self._warn(problem)
+        return folder
+
+    def _place(self, create: bool) -> tuple[Path | None, str]:
+        """The folder of the entries, or None and what is wrong with it (nothing where it is not there yet).
 
         It must belong to this user (or to root) and be writable by nobody else: an entry is code that will
         run.
         """
         if self.folder is None:
-            self._warn("no cache folder: neither HOME nor XDG_CACHE_HOME is set")
-            return None
+            return None, "no cache folder: neither HOME nor XDG_CACHE_HOME is set"
         folder = self.folder / "kernels"
         try:
             if create:
@@ -198,19 +252,14 @@ class DiskCache:
                 folder.mkdir(mode=0o700, exist_ok=True)
             status = folder.stat()
         except FileNotFoundError as error:
-            if create:
-                self._warn(f"{folder} cannot be made: {error}")
-            return None
+            return None, f"{folder} cannot be made: {error}" if create else ""
         except OSError as error:
-            self._warn(f"{folder} cannot be used: {error}")
-            return None
+            return None, f"{folder} cannot be used: {error}"
         if not stat.S_ISDIR(status.st_mode):
-            self._warn(f"{folder} is no folder")
-            return None
+            return None, f"{folder} is no folder"
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
-            self._warn(f"{folder} can be written by other users, who could place code there; want mode 0700")
-            return None
-        return folder
+            return None, f"{folder} can be written by other users, who could place code there; want mode 0700"
+        return folder, ""
 
     def _warn(self, problem: str) -> None:
         _warn_once(
@@ -244,14 +293,29 @@ def _write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
-def _files(folder: Path, suffix: str) -> Iterator[tuple[Path, os.stat_result]]:
-    """Files of ``folder`` with their status; what vanishes meanwhile is left out."""
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers in a name, so that 12.10 sorts behind 12.9."""
+    return tuple(int(digits) for digits in re.findall(r"\d+", text))
+
+
+def _size_of(folder: Path) -> int:
+    """The bytes in a folder's files; what vanishes meanwhile does not count."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += (Path(parent) / name).stat().st_size
+    return total
+
+
+def _files(folder: Path, suffix: str | None) -> Iterator[tuple[Path, os.stat_result]]:
+    """Files of ``folder`` with their status, all where ``suffix`` is None; what vanishes is left out."""
     try:
         paths = list(folder.iterdir())
     except OSError:
         return
     for path in paths:
-        if path.suffix == suffix:
+        if suffix is None or path.suffix == suffix:
             try:
                 status = path.stat()
             except OSError:

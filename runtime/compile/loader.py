@@ -1,15 +1,16 @@
-"""From a unit to a module that can be launched: memory, then the disk cache, then the compiler."""
+"""From a unit to a module that can be launched: memory, then packs, then the disk cache, then the compiler."""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from baracuda import driver
-from baracuda.compile import nvrtc, source
+from baracuda.compile import nvrtc, pack, source
+from baracuda.compile.arch import runnable
 from baracuda.compile.cache import disk_cache
 from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.nvrtc import Artifact
@@ -18,6 +19,10 @@ from baracuda.errors import CompileError, DriverError
 from baracuda.tensor import Device
 
 JIT_VARIABLE = "BARACUDA_JIT"
+# Units a C++ file on the host: more save little, and take one compiler longer than several would.
+_HOST_BATCH = 32
+
+_Piece = TypeVar("_Piece")
 
 
 class Launch(Protocol):
@@ -51,39 +56,65 @@ def jit_allowed() -> bool:
     return os.environ.get(JIT_VARIABLE, "").strip().lower() != "never"
 
 
-def require_jit(unit: Unit, target: str) -> None:
-    """Raise `CompileError`, naming what is missing, where ``BARACUDA_JIT`` forbids to compile ``unit``."""
-    if not jit_allowed():
-        dtype = unit.define("BARACUDA_DTYPE", "-")
-        raise CompileError(
-            f"{unit.name}: no compiled kernel for dtype {dtype} and {target} in {disk_cache().folder}, and "
-            f"{JIT_VARIABLE}=never forbids compiling it; make it ahead: baracuda-gen compile --arch {target}"
-        )
-
-
-def artifact_key(unit: Unit, arch: str) -> str:
-    """The cache key of ``unit`` for an architecture as `nvrtc.resolve_arch` gives it."""
-    return unit_key(unit, nvrtc.options(unit), arch, nvrtc.identity(), source.headers_digest())
+def artifact_key(unit: Unit, arch: str, compiler: str | None = None) -> str:
+    """The cache key of ``unit`` for a target as `nvrtc.resolve_arch` gives it; ``compiler``: NVRTC's own."""
+    return unit_key(unit, nvrtc.options(unit), arch, compiler or nvrtc.identity(), source.headers_digest())
 
 
 def compile_only(unit: Unit, arch: str) -> Artifact:
-    """``unit`` compiled for ``arch`` (``"sm_90"``, ``"compute_90"``), from the cache or now; needs no GPU.
+    """``unit`` for ``arch`` (``"sm_90"``, ``"compute_90"``): from a pack, the cache, or compiled now.
 
+    Needs no GPU, and asks for NVRTC only where the packs have nothing and ``BARACUDA_JIT`` is not ``never``.
     Raises `Unsupported` for an architecture that cannot be served, and `CompileError` for a unit that does
-    not compile, where NVRTC is missing, or where ``BARACUDA_JIT=never`` and the cache has no entry.
+    not compile, where NVRTC is missing, for a damaged pack, or for what ``BARACUDA_JIT=never`` forbids.
     """
+    artifact = pack.find(unit, arch)
+    if artifact is None and not jit_allowed():
+        artifact = _cached(unit, arch)
+        if artifact is None:
+            raise _missing(unit, arch)
+    return artifact or compile_ahead(unit, arch)
+
+
+def compile_ahead(unit: Unit, arch: str) -> Artifact:
+    """``unit`` for ``arch`` from the cache or compiled now, whatever packs and ``BARACUDA_JIT`` say."""
     target = nvrtc.resolve_arch(arch)
     cache = disk_cache()
 
     def make() -> Artifact:
-        require_jit(unit, target)
-        return nvrtc.compile_cubin(unit, target, cache.failed_folder)
+        artifact = nvrtc.compile_cubin(unit, target, cache.failed_folder)
+        cache.note_made(nvrtc.identity(), target)
+        return artifact
 
     return cache.get_or_make(artifact_key(unit, target), make)
 
 
+def _cached(unit: Unit, arch: str) -> Artifact | None:
+    """What the cache has of ``unit`` for ``arch``, whichever compiler made it; asks no compiler."""
+    cache = disk_cache()
+    made = cache.made()
+    for target in runnable(arch, {target for _, target in made}):
+        for compiler, of in made:
+            if of == target:
+                artifact = cache.get(artifact_key(unit, target, compiler))
+                if artifact is not None:
+                    return artifact
+    return None
+
+
+def _missing(unit: Unit, arch: str) -> CompileError:
+    """The error for a unit that may not be compiled: what is missing, where it was looked for, what to do."""
+    names = [str(found.path) for found in pack.loaded_packs()]
+    packs = f"the pack{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a pack (none is loaded)"
+    return CompileError(
+        f"{unit.name}: no compiled kernel for dtype {unit.define('BARACUDA_DTYPE', '-')} and {arch} in {packs} "
+        f"or the cache {disk_cache().folder}, and {JIT_VARIABLE}=never forbids compiling it; make it ahead: "
+        f"baracuda-gen compile --arch {arch} --pack FILE, then {pack.PACK_VARIABLE}=FILE"
+    )
+
+
 def load(unit: Unit, device: Device, *, stream_handle: int | None = None) -> Module:
-    """The module of ``unit`` on ``device``, loaded once a process: from the cache if it can be.
+    """The module of ``unit`` on ``device``, loaded once a process: from a pack or the cache if it can be.
 
     Thread-safe. ``stream_handle`` is the CUDA stream that the caller is about to use: a cold load while that
     stream captures a graph raises `DriverError`, because loading would break the capture. Raises what
@@ -109,18 +140,33 @@ def load(unit: Unit, device: Device, *, stream_handle: int | None = None) -> Mod
     return module
 
 
-def preload(units: Iterable[Unit], device: Device, jobs: int | None = None) -> list[Module]:
+def preload(
+    units: Iterable[Unit], device: Device, jobs: int | None = None, *, stream_handle: int | None = None
+) -> list[Module]:
     """Load many units, compiling ``jobs`` at once (default: one a processor); modules in order of ``units``.
 
-    Threads suffice, because NVRTC compiles in parallel within one process. On the host all units that are
-    not loaded yet go into one C++ file. The first error is raised when all have ended; what compiled stays
-    loaded.
+    Threads suffice, because NVRTC compiles in parallel within one process. On the host many units share a C++
+    file. The first error is raised when all have ended; what compiled stays loaded. Otherwise as `load`.
     """
     units = list(units)
     if device.kind == "host":
-        return _load_host(units)
-    with ThreadPoolExecutor(max(1, jobs or _processors()), thread_name_prefix="baracuda-compile") as pool:
-        return list(pool.map(functools.partial(load, device=device), units))
+        missing = [unit for unit in dict.fromkeys(units) if unit not in _modules]
+        batches = [missing[start : start + _HOST_BATCH] for start in range(0, len(missing), _HOST_BATCH)]
+        _at_once(_load_host, batches, jobs)
+    else:
+        context = driver.context_of(device.index)
+        missing = [unit for unit in dict.fromkeys(units) if (unit, device.index, context) not in _modules]
+        _at_once(functools.partial(load, device=device, stream_handle=stream_handle), missing, jobs)
+    return [load(unit, device, stream_handle=stream_handle) for unit in units]
+
+
+def _at_once(work: Callable[[_Piece], object], pieces: Sequence[_Piece], jobs: int | None) -> None:
+    """Do the pieces of work, ``jobs`` at once; the first error is raised when all have ended."""
+    if len(pieces) == 1:
+        work(pieces[0])
+    elif pieces:
+        with ThreadPoolExecutor(max(1, jobs or _processors()), thread_name_prefix="baracuda-compile") as pool:
+            list(pool.map(work, pieces))
 
 
 def _processors() -> int:
@@ -133,12 +179,13 @@ def _load_host(units: Sequence[Unit]) -> list[Module]:
     """The host's modules; the units that are missing are compiled together."""
     missing = [unit for unit in dict.fromkeys(units) if unit not in _modules]
     if missing:
-        # Single units compile side by side, batches in turn; a unit in both is compiled twice at worst.
-        with _locks.holding(missing[0] if len(missing) == 1 else "batch"):
+        # Different batches compile side by side; a unit in two of them is compiled twice at worst.
+        with _locks.holding(tuple(missing)):
             missing = [unit for unit in missing if unit not in _modules]
             if missing:
                 from baracuda.host import compile_units
 
                 library = compile_units(missing)
-                _modules.update((unit, library.unit(unit)) for unit in missing)
+                for unit in missing:
+                    _modules.setdefault(unit, library.unit(unit))
     return [_modules[unit] for unit in units]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from baracuda.compile import source
+from baracuda.compile.arch import parse_arch
 from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError, Unsupported
 
@@ -32,7 +33,6 @@ BASE_FLAGS = ("-std=c++17", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", "
 FLOOR = 80
 # Known to every NVRTC that we support, for bindings that cannot list what theirs knows.
 _ARCHS_OF_ANY_NVRTC = (80, 86, 87, 89, 90)
-_ARCH = re.compile(r"(sm|compute)_(\d+)([af]?)\Z")
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,7 @@ def resolve_arch(arch: str) -> str:
     it. Raises `Unsupported` below sm_80, for an unknown architecture with a suffix, and for what is no
     architecture.
     """
-    match = _ARCH.match(arch)
-    if not match:
-        raise Unsupported(f"{arch!r} is no architecture; write sm_90, sm_90a or compute_90")
-    capability, suffix = int(match[2]), match[3]
+    _, capability, suffix = parse_arch(arch)
     known = tuple(known for known in supported_archs() if known >= FLOOR)
     names = ", ".join(f"sm_{known}" for known in known) or f"none from sm_{FLOOR} on"
     this = "NVRTC {}.{}".format(*version())

@@ -1,4 +1,4 @@
-"""Launches of aggregate kernels (include/baracuda/aggregate.cuh).
+"""Launches of row kernels (include/baracuda/aggregate.cuh and columns.cuh).
 
 The summation tree is fixed by the row's length and the dtype; what is chosen here is how it is spread over
 lanes, warps and blocks, which changes no bit.
@@ -7,9 +7,9 @@ lanes, warps and blocks, which changes no bit.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from baracuda.contract import Problem
+from baracuda.contract import OpRecord, Problem
 from baracuda.engines.base import (
     THREADS,
     Engine,
@@ -20,23 +20,27 @@ from baracuda.engines.base import (
     power_of_two_from,
     scalar_format,
 )
-from baracuda.layout import broadcast_strides, fits_int32, merge, order_by_stride
+from baracuda.layout import Walk, broadcast_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, compiled, pack_scalars
 from baracuda.shapes import numel
+from baracuda.workspace import ALIGNMENT
 
-__all__ = ["AggregateEngine", "Mapping", "RowAggregate", "row_mapping"]
+__all__ = ["AggregateEngine", "RowProgram", "Rows", "Spread", "spread_elements", "spread_rows"]
 
 #: Lanes of a warp and elements of a chunk: LANES and CHUNK of tree.cuh.
 LANES = 32
 CHUNK = 1024
 WARPS = THREADS // LANES
 
-#: Blocks that keep the largest card busy: a split row aims at this many.
+#: Blocks that keep the largest card busy: rows that blocks share aim at this many.
 BUSY_BLOCKS = 1024
+
+#: Neighbouring rows are read side by side from this many bytes on, a sector of memory.
+COLUMN_BYTES = 32
 
 
 @dataclass(frozen=True)
-class Mapping:
+class Spread:
     """How a row is spread: lanes a warp, warps a block, chunks a warp, blocks a row."""
 
     lanes: int
@@ -46,142 +50,256 @@ class Mapping:
 
 
 @functools.cache
-def row_mapping(rows: int, extent: int, pack_size: int, split: bool) -> Mapping:
-    """The mapping for `rows` rows of `extent` elements.
+def spread_rows(rows: int, extent: int, pack_size: int, share: bool) -> Spread:
+    """The spread of an aggregate over `rows` rows of `extent` elements.
 
     Args:
+        rows: how many rows there are.
+        extent: elements a row.
         pack_size: elements in 16 bytes.
-        split: whether several blocks may share a row, through the workspace.
+        share: whether several blocks may share a row, through the workspace.
     """
     chunks = max(ceil_div(extent, CHUNK), 1)
     if chunks == 1:
-        return Mapping(min(power_of_two_from(ceil_div(extent, pack_size)), LANES), 1, 1, 1)
+        return Spread(min(power_of_two_from(ceil_div(extent, pack_size)), LANES), 1, 1, 1)
     warps = min(power_of_two_from(chunks), WARPS)
-    blocks = ceil_div(rows * warps, WARPS)
-    wanted = ceil_div(BUSY_BLOCKS, max(blocks, 1))
-    if split and wanted > 1 and chunks > warps:
-        share = max(chunks // (warps * wanted), 1)
-        each = 1 << (share.bit_length() - 1)
-        return Mapping(LANES, warps, each, ceil_div(chunks, warps * each))
-    return Mapping(LANES, warps, power_of_two_from(ceil_div(chunks, warps)), 1)
+    blocks = max(ceil_div(rows * warps, WARPS), 1)
+    wanted = ceil_div(BUSY_BLOCKS, blocks)
+    if share and wanted > 1 and chunks > warps:
+        each = 1 << (max(chunks // (warps * wanted), 1).bit_length() - 1)
+        return Spread(LANES, warps, each, ceil_div(chunks, warps * each))
+    return Spread(LANES, warps, power_of_two_from(ceil_div(chunks, warps)), 1)
 
 
-class RowAggregate:
-    """The launches that aggregate over `axes` of the domain into outputs that keep the other axes."""
+@functools.cache
+def spread_elements(extent: int, pack_size: int) -> Spread:
+    """The spread of a map over the elements of rows, where nothing is merged: a chunk a warp."""
+    chunks = max(ceil_div(extent, CHUNK), 1)
+    if chunks == 1:
+        return Spread(min(power_of_two_from(ceil_div(extent, pack_size)), LANES), 1, 1, 1)
+    warps = min(power_of_two_from(chunks), WARPS)
+    return Spread(LANES, warps, 1, ceil_div(chunks, warps))
 
-    def __init__(
-        self, problem: Problem, axes: tuple[int, ...], outputs: tuple[str, ...], state: str, prefix: str, tail: bytes
-    ) -> None:
+
+@dataclass(frozen=True)
+class RowProgram:
+    """What a row kernel reads and writes, by tensor name, and the kinds of its state's fields."""
+
+    inputs: tuple[str, ...]
+    row_inputs: tuple[str, ...]
+    heads: tuple[str, ...]
+    outputs: tuple[str, ...]
+    row_outputs: tuple[str, ...]
+    state: str
+    prefix: str = ""
+
+    @staticmethod
+    def of(op: OpRecord) -> RowProgram:
+        """The program of an op whose template is `aggregate`."""
+        return RowProgram(op.inputs, op.row_inputs, op.heads, op.outputs, op.row_outputs, op.state)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every operand in the kernel's order."""
+        return self.inputs + self.row_inputs + self.outputs + self.row_outputs
+
+    @property
+    def element_places(self) -> tuple[int, ...]:
+        """Which of `names` are operands of elements."""
+        first = len(self.inputs) + len(self.row_inputs)
+        return (*range(len(self.inputs)), *range(first, first + len(self.outputs)))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The operands' memory, seen by a row kernel."""
+
+    kept: Walk
+    reduced: Walk
+    variant: str
+    packed: bool
+    wide: bool
+
+
+class Rows:
+    """The launches that walk the rows of a domain: `axes` lie within a row, the others tell rows apart."""
+
+    def __init__(self, problem: Problem, axes: tuple[int, ...], program: RowProgram, tail: bytes) -> None:
         self.problem = problem
-        self.outputs = outputs
-        self._prefix = prefix
+        self.program = program
         self._tail = tail
         domain = problem.domain
-        self._reduced = axes
-        self._kept = tuple(axis for axis in range(len(domain)) if axis not in axes)
-        self._rows = numel(tuple(domain[axis] for axis in self._kept))
+        self._axes = axes
+        self._kept_axes = tuple(axis for axis in range(len(domain)) if axis not in axes)
+        self._rows = numel(tuple(domain[axis] for axis in self._kept_axes))
         self._extent = numel(tuple(domain[axis] for axis in axes))
+        self._chunks = max(ceil_div(self._extent, CHUNK), 1)
         self._pack = 16 // problem.element.itemsize
-        self._state_size = compiled(scalar_format(state, problem.element)).size
+        self._state_size = compiled(scalar_format(program.state, problem.element)).size if program.state else 0
         largest = problem.preference.max_workspace
-        wanted = self._nodes_size(row_mapping(self._rows, self._extent, self._pack, True))
-        self._split = largest is None or wanted <= largest
-        self._mapping = row_mapping(self._rows, self._extent, self._pack, self._split)
+        shared = self._row_workspace(spread_rows(self._rows, self._extent, self._pack, True))
+        self._spread = spread_rows(self._rows, self._extent, self._pack, largest is None or shared <= largest)
+        self._columns = largest is None or self._column_workspace() <= largest
 
-    def _nodes_size(self, mapping: Mapping) -> int:
-        return self._rows * mapping.splits * self._state_size if mapping.splits > 1 else 0
+    def variants(self) -> dict[str, tuple[str, ...]]:
+        """The kernel variants that `steps` may launch, by compile unit."""
+        narrow, wide = ["contig", "strided", "columns"], ["strided64"]
+        if self.program.state:
+            maps = bool(self.program.outputs)
+            narrow = [*narrow, "nodes", *(f"map_{name}" for name in narrow if maps)]
+            wide = [*wide, *(f"map_{name}" for name in wide if maps)]
+        prefix = self.program.prefix
+        return {"NARROW": tuple(prefix + name for name in narrow), "WIDE": tuple(prefix + name for name in wide)}
 
     def workspace_size(self) -> int:
-        """Bytes for the states of the blocks that share rows."""
-        return self._nodes_size(self._mapping)
+        """Bytes for states, the most that any layout needs."""
+        columns = self._column_workspace() if self._columns else 0
+        return max(self._row_workspace(self._spread), columns)
+
+    def _nodes_bytes(self, splits: int) -> int:
+        size = self._rows * splits * self._state_size if splits > 1 else 0
+        return ceil_div(size, ALIGNMENT) * ALIGNMENT
+
+    def _row_workspace(self, spread: Spread) -> int:
+        if spread.splits == 1:
+            return 0
+        return self._nodes_bytes(spread.splits) + (self._rows * self._state_size if self.program.outputs else 0)
+
+    def _column_workspace(self) -> int:
+        if self._rows <= 1 or self._extent <= 1:
+            return 0
+        return self._nodes_bytes(self._chunks) + (self._rows * self._state_size if self.program.outputs else 0)
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
-        """One launch, and a second where blocks share rows."""
-        if self._rows == 0:
+        """The launches for tensors of these layouts; none where every output is empty."""
+        if self._rows == 0 or (self._extent == 0 and not self.program.row_outputs):
             return ()
-        domain, inputs = self.problem.domain, self.problem.op.inputs
-        names = inputs + self.outputs
+        layout = self._layout(tensors)
+        if layout.variant == "columns":
+            return self._column_steps(layout, tensors)
+        return self._row_steps(layout, tensors)
+
+    def _layout(self, tensors: Tensors) -> _Layout:
+        domain, program = self.problem.domain, self.program
+        places = program.element_places
+        zeros = (0,) * len(domain)
         strides = []
-        for name in names:
+        for name in program.names:
             tensor = tensors[name]
-            assert tensor is not None, name
-            strides.append(broadcast_strides(tensor.shape, tensor.strides, domain))
+            strides.append(broadcast_strides(tensor.shape, tensor.strides, domain) if tensor is not None else zeros)
+        present = [place for place in places if tensors[program.names[place]] is not None]
+        elements = [strides[place] for place in present]
         order = order_by_stride(
-            [domain[axis] for axis in self._kept], [[s[axis] for axis in self._kept] for s in strides]
+            [domain[axis] for axis in self._kept_axes], [[s[axis] for axis in self._kept_axes] for s in elements]
         )
-        kept_axes = [self._kept[place] for place in order]
+        kept_axes = [self._kept_axes[place] for place in order]
         kept = merge([domain[axis] for axis in kept_axes], [[s[axis] for axis in kept_axes] for s in strides])
         reduced = merge(
-            [domain[axis] for axis in self._reduced],
-            [[s[axis] for axis in self._reduced] for s in strides[: len(inputs)]],
+            [domain[axis] for axis in self._axes], [[strides[place][axis] for axis in self._axes] for place in places]
         )
-        contiguous = reduced.rank == 0 or (reduced.rank == 1 and all(step == 1 for step in reduced.strides[0]))
-        packed = contiguous and all(
-            tensor.pointer % 16 == 0 and all(axis[place] % self._pack == 0 for axis in kept.strides)
-            for place, name in enumerate(inputs)
-            if (tensor := tensors[name]) is not None
-        )
-        wide = contiguous or not fits_int32(reduced, len(inputs))
-        variant = "contig" if contiguous else "strided64" if wide else "strided"
         check_rank(self.problem, kept)
         check_rank(self.problem, reduced)
-        mapping = self._mapping
-        values = (
-            *names,
-            "workspace" if mapping.splits > 1 else None,
-            self._rows,
-            self._extent,
-            mapping.splits,
-            mapping.chunks,
-            mapping.lanes,
-            mapping.warps,
-            int(packed),
-            *axes_values(kept, True, len(names)),
-            *axes_values(reduced, wide, len(inputs)),
+        in_reduced = [place for place, operand in enumerate(places) if operand in present]
+        contiguous = reduced.rank == 0 or (
+            reduced.rank == 1 and all(reduced.strides[0][place] == 1 for place in in_reduced)
         )
-        layout = f"{len(names)}P P 4q 3i {axes_format(True, len(names))} {axes_format(wide, len(inputs))}"
-        together = THREADS // (mapping.lanes * mapping.warps)
-        grid = ceil_div(self._rows, together) * mapping.splits
-        steps = [LaunchStep(self._name(variant), grid, layout, values, self._tail)]
-        if mapping.splits > 1:
-            # The nodes kernel walks no elements: it takes the parameters of the contig kernel.
-            steps.append(
-                LaunchStep(
-                    self._name("nodes"),
-                    ceil_div(self._rows, WARPS),
-                    f"{len(names)}P P 4q 3i {axes_format(True, len(names))} {axes_format(True, len(inputs))}",
-                    values[: len(values) - len(axes_values(reduced, wide, len(inputs)))]
-                    + tuple(axes_values(reduced, True, len(inputs))),
-                    self._tail,
-                )
-            )
+        aligned = all(tensors[program.names[place]].pointer % 16 == 0 for place in present)  # type: ignore[union-attr]
+        if not contiguous and self._columns and reduced.rank == 1 and self._side_by_side(kept, present):
+            outer = [axis[place] for axis in kept.strides[:-1] for place in present]
+            down = [axis[place] for axis in reduced.strides for place in in_reduced]
+            packed = aligned and all(number % self._pack == 0 for number in (kept.extents[-1], *outer, *down))
+            return _Layout(kept, reduced, "columns", packed, wide=True)
+        packed = contiguous and aligned and all(axis[place] % self._pack == 0 for axis in kept.strides for place in present)
+        wide = contiguous or not fits_int32(reduced, len(places))
+        return _Layout(kept, reduced, "contig" if contiguous else "strided64" if wide else "strided", packed, wide)
+
+    def _side_by_side(self, kept: Walk, elements: list[int]) -> bool:
+        """Whether neighbouring rows lie side by side in every operand of elements."""
+        if kept.rank == 0 or kept.extents[-1] * self.problem.element.itemsize < COLUMN_BYTES:
+            return False
+        return all(kept.strides[-1][place] == 1 for place in elements)
+
+    def _row_steps(self, layout: _Layout, tensors: Tensors) -> tuple[LaunchStep, ...]:
+        spread = self._spread
+        if not self.program.state:
+            return (self._step(layout.variant, layout, tensors, spread_elements(self._extent, self._pack)),)
+        steps = [self._step(layout.variant, layout, tensors, spread)]
+        if spread.splits > 1:
+            steps.append(self._nodes(layout, tensors, spread))
+            if self.program.outputs:
+                spread = replace(spread_elements(self._extent, self._pack))
+                steps.append(self._step(f"map_{layout.variant}", layout, tensors, spread, self._spread.splits))
         return tuple(steps)
 
-    def variants(self) -> tuple[str, ...]:
-        """The kernel variants that `steps` may launch."""
-        return tuple(self._name(variant) for variant in ("contig", "strided", "strided64", "nodes"))
+    def _column_steps(self, layout: _Layout, tensors: Tensors) -> tuple[LaunchStep, ...]:
+        spread = Spread(LANES, 1, 1, self._chunks)
+        if not self.program.state:
+            return (self._step("columns", layout, tensors, spread),)
+        steps = [self._step("columns", layout, tensors, spread)]
+        if spread.splits > 1:
+            steps.append(self._nodes(layout, tensors, spread))
+        if self.program.outputs:
+            steps.append(self._step("map_columns", layout, tensors, spread))
+        return tuple(steps)
 
-    def _name(self, variant: str) -> str:
-        return f"{self._prefix}{variant}"
+    def _nodes(self, layout: _Layout, tensors: Tensors, spread: Spread) -> LaunchStep:
+        # It walks no elements; its parameters are those of the kernels with 64-bit offsets.
+        step = self._step("nodes", replace(layout, wide=True), tensors, spread)
+        return replace(step, grid=ceil_div(self._rows, WARPS))
+
+    def _step(
+        self, variant: str, layout: _Layout, tensors: Tensors, spread: Spread, node_splits: int | None = None
+    ) -> LaunchStep:
+        program = self.program
+        columns = layout.kept.extents[-1] if layout.variant == "columns" else 1
+        if layout.variant == "columns":
+            tile = LANES // 4 * self._pack if layout.packed else LANES
+            grid = self._rows // columns * ceil_div(columns, tile) * spread.splits
+        else:
+            grid = ceil_div(self._rows, THREADS // (spread.lanes * spread.warps)) * spread.splits
+        states = ("workspace", self._nodes_bytes(spread.splits if node_splits is None else node_splits))
+        operands, walked = len(program.names), len(program.element_places)
+        values = (
+            *(name if tensors[name] is not None else None for name in program.names),
+            ("workspace", 0),
+            states,
+            self._rows,
+            self._extent,
+            spread.splits,
+            spread.chunks,
+            columns,
+            spread.lanes,
+            spread.warps,
+            int(layout.packed),
+            *axes_values(layout.kept, True, operands),
+            *axes_values(layout.reduced, layout.wide, walked),
+        )
+        form = f"{operands}P 2P 5q 3i {axes_format(True, operands)} {axes_format(layout.wide, walked)}"
+        return LaunchStep(program.prefix + variant, grid, form, values, self._tail)
 
 
 class AggregateEngine(Engine):
-    """Rows aggregated into outputs."""
+    """Rows aggregated, and mapped."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         op = problem.op
         tail = pack_scalars(scalar_format(op.attributes, problem.element), problem.scalars)
-        self._aggregate = RowAggregate(problem, problem.axes, op.outputs, op.state, "", tail)
+        self._walk = Rows(problem, problem.axes, RowProgram.of(op), tail)
 
     def units(self) -> dict[str, tuple[str, ...]]:
-        """Contig, nodes and 32-bit strided; 64-bit strided."""
-        return {"BARACUDA_NARROW": ("contig", "strided", "nodes"), "BARACUDA_WIDE": ("strided64",)}
+        """Kernels with narrow offsets, and those with 64-bit strides."""
+        return {f"BARACUDA_{unit}": names for unit, names in self._walk.variants().items()}
 
     def workspace_size(self) -> int:
-        """Bytes for the states of the blocks that share rows."""
-        return self._aggregate.workspace_size()
+        """Bytes for states."""
+        return self._walk.workspace_size()
+
+    def may_alias(self, output: str, tensor: str) -> bool:
+        """An element may be replaced once the row is known, unless a later launch reads it as the row's head."""
+        op = self.problem.op
+        return output in op.outputs and tensor in op.inputs and tensor not in op.row_inputs
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
-        """The aggregate's launches."""
-        return self._aggregate.steps(tensors)
+        """The launches of the rows."""
+        return self._walk.steps(tensors)

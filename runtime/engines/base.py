@@ -30,24 +30,32 @@ class LaunchStep:
         variant: suffix of the kernel's symbol, "contig" for none.
         grid: number of blocks.
         layout: `struct` format of the parameters.
-        values: their values, with the names of tensors (or "workspace") in the places of pointers.
+        values: their values; in the places of pointers the names of tensors, None for a null pointer, or
+            "workspace" with an offset in bytes.
         tail: bytes behind them: the op's scalars.
     """
 
     variant: str
     grid: int
     layout: str
-    values: tuple[int | str | None, ...]
+    values: tuple[int | str | tuple[str, int] | None, ...]
     tail: bytes
     threads: int = THREADS
 
     def parameters(self, pointers: Mapping[str, int]) -> bytes:
         """The parameter block with the pointers filled in."""
-        values = [
-            pointers.get(value, 0) if isinstance(value, str) else 0 if value is None else value for value in self.values
-        ]
+        values = [value if isinstance(value, int) else _address(value, pointers) for value in self.values]
         # An empty struct of scalars still takes its place in the parameter struct.
         return compiled(self.layout).pack(*values) + (self.tail or bytes(8))
+
+
+def _address(value: str | tuple[str, int] | None, pointers: Mapping[str, int]) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        return pointers[value]
+    name, offset = value
+    return pointers[name] + offset if pointers[name] else 0
 
 
 class Engine(abc.ABC):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from baracuda.contract import Problem
-from baracuda.engines.aggregate import RowAggregate
+from baracuda.engines.aggregate import RowProgram, Rows
 from baracuda.engines.base import THREADS, Engine, LaunchStep, Tensors, ceil_div, check_rank, scalar_format
 from baracuda.layout import broadcast_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, pack_scalars
@@ -34,20 +34,22 @@ class MapEngine(Engine):
         self._sums = {name: self._sum_of(name) for name in self._summed}
         self._empty = size == 0
 
-    def _sum_of(self, name: str) -> RowAggregate:
+    def _sum_of(self, name: str) -> Rows:
         problem = self.problem
         shape = problem.shapes[name]
-        lead = len(problem.domain) - len(shape)
-        padded = (1,) * lead + shape
+        padded = (1,) * (len(problem.domain) - len(shape)) + shape
         axes = tuple(axis for axis, extent in enumerate(problem.domain) if padded[axis] != extent)
-        return RowAggregate(problem, axes, (name,), state="a", prefix=f"sum_{name}_", tail=self._tail)
+        program = RowProgram(problem.op.inputs, (), (), (), (name,), state="a", prefix=f"sum_{name}_")
+        return Rows(problem, axes, program, self._tail)
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The two units of the map, and one more where an output is summed."""
         units: dict[str, tuple[str, ...]] = {}
         if self._mapped:
             units |= {"BARACUDA_NARROW": ("contig", "strided"), "BARACUDA_WIDE": ("strided64",)}
-        return units | {f"BARACUDA_SUM_{name}": total.variants() for name, total in self._sums.items()}
+        for name, total in self._sums.items():
+            units[f"BARACUDA_SUM_{name}"] = tuple(v for variants in total.variants().values() for v in variants)
+        return units
 
     def may_alias(self, output: str, tensor: str) -> bool:
         """A mapped output may be an input of its own shape: a thread reads an element before it writes it."""

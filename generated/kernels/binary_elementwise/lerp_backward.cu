@@ -42,38 +42,44 @@ BARACUDA_KERNEL(lerp_backward, strided64, 256, Strided64) { baracuda::map_stride
 // da of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_da
 using Sum_da = baracuda::OutputSum<A, Formula, 1, 2, 0>;
-using Rows_da = Params<baracuda::Aggregate<baracuda::i32, 1, 1>>;
-using Rows64_da = Params<baracuda::Aggregate<baracuda::i64, 1, 1>>;
-BARACUDA_KERNEL(lerp_backward, sum_da_contig, 256, Rows64_da) {
+using Narrow_da = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
+using Wide_da = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
+BARACUDA_KERNEL(lerp_backward, sum_da_contig, 256, Wide_da) {
     baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
 }
-BARACUDA_KERNEL(lerp_backward, sum_da_strided, 256, Rows_da) {
+BARACUDA_KERNEL(lerp_backward, sum_da_strided, 256, Narrow_da) {
     baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
 }
-BARACUDA_KERNEL(lerp_backward, sum_da_strided64, 256, Rows64_da) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+BARACUDA_KERNEL(lerp_backward, sum_da_columns, 256, Wide_da) {
+    baracuda::aggregate_columns<T>(p.operands, Sum_da{p.formula});
 }
-BARACUDA_KERNEL(lerp_backward, sum_da_nodes, 256, Rows64_da) {
+BARACUDA_KERNEL(lerp_backward, sum_da_nodes, 256, Wide_da) {
     baracuda::aggregate_nodes<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_da_strided64, 256, Wide_da) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
 }
 #endif
 
 // db of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_db
 using Sum_db = baracuda::OutputSum<A, Formula, 1, 2, 1>;
-using Rows_db = Params<baracuda::Aggregate<baracuda::i32, 1, 1>>;
-using Rows64_db = Params<baracuda::Aggregate<baracuda::i64, 1, 1>>;
-BARACUDA_KERNEL(lerp_backward, sum_db_contig, 256, Rows64_db) {
+using Narrow_db = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
+using Wide_db = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
+BARACUDA_KERNEL(lerp_backward, sum_db_contig, 256, Wide_db) {
     baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
 }
-BARACUDA_KERNEL(lerp_backward, sum_db_strided, 256, Rows_db) {
+BARACUDA_KERNEL(lerp_backward, sum_db_strided, 256, Narrow_db) {
     baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
 }
-BARACUDA_KERNEL(lerp_backward, sum_db_strided64, 256, Rows64_db) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+BARACUDA_KERNEL(lerp_backward, sum_db_columns, 256, Wide_db) {
+    baracuda::aggregate_columns<T>(p.operands, Sum_db{p.formula});
 }
-BARACUDA_KERNEL(lerp_backward, sum_db_nodes, 256, Rows64_db) {
+BARACUDA_KERNEL(lerp_backward, sum_db_nodes, 256, Wide_db) {
     baracuda::aggregate_nodes<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_db_strided64, 256, Wide_db) {
+    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
 }
 #endif
 

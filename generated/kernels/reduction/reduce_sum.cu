@@ -1,21 +1,24 @@
 // reduce_sum: sum over the reduced axes; torch.sum, jnp.sum.
 //   y = sum(x)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/aggregate.cuh>
+#include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
 using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
+using baracuda::i64;
 
 // Sum: sum of x.
 struct Sum {
     A s = A(0);
 
-    BARACUDA_FN static Sum of(A x) {
-        return {x};
+    using Run = Sum;
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        run = merge(run, {x});
     }
+    BARACUDA_FN static Sum close(const Run& run) { return run; }
     BARACUDA_FN static Sum merge(const Sum& a, const Sum& b) {
         return {a.s + b.s};
     }
@@ -23,33 +26,51 @@ struct Sum {
 };
 
 struct Formula {
-    struct State {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
         Sum sum_x;
     };
+    struct Run {  // what a lane takes its elements into
+        Sum::Run sum_x;
+    };
+    struct Row {  // what the elements of a row share
+        A new_y;
+    };
 
-    BARACUDA_FN void push(State& state, const A (&in)[1]) const {
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        state.sum_x = Sum::merge(state.sum_x, Sum::of(x));
+        Sum::push(run.sum_x, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Sum::close(run.sum_x)};
     }
     BARACUDA_FN static State merge(const State& a, const State& b) {
         return {Sum::merge(a.sum_x, b.sum_x)};
     }
-    BARACUDA_FN void finish(const State& state, baracuda::i64 extent, A (&out)[1]) const {
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A sum_x = state.sum_x.value();
-        out[0] = sum_x;
+        const A new_y = sum_x;
+        return {new_y};
+    }
+    BARACUDA_FN void finish(const Row& row, A (&out)[1]) const {
+        out[0] = row.new_y;
     }
 };
 
 template <class Offset> struct Params {
-    baracuda::Aggregate<Offset, 1, 1> operands;
+    baracuda::Rows<Offset, 1, 0, 0, 1> operands;
     Formula formula;
 };
 using Narrow = Params<baracuda::i32>;
-using Wide = Params<baracuda::i64>;
+using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_sum, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_sum, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_sum, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_sum, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -1,12 +1,16 @@
-// Aggregates: every row of elements is merged into one state, and the state is turned into the row's outputs.
+// Rows: aggregate, then map. The elements of a row are merged into one state; the state and what else is read
+// once a row make the row's values; those give the row's outputs, and with each element the element's outputs.
 //
-// A Formula gives
-//   State                                   the identity when default-constructed
-//   void push(State&, const A (&x)[IN])     takes in one element: its values of the inputs
+// A Formula has, with EI, RI inputs and EO, RO outputs of elements and of rows,
+//   State, Run                                         identities when default-constructed
+//   void push(Run&, const A (&x)[EI], const A (&row)[RI], i64 index)      takes in one element of a lane
+//   static State close(const Run&)                     what a lane took in
 //   static State merge(const State&, const State&)
-//   void finish(const State&, i64 extent, A (&y)[OUT])
-// The loops below own every access and keep to the tree of tree.cuh, whatever the mapping to threads.
-// An output whose pointer is null is not wanted and not written.
+//   Row  values(const State&, const A (&row)[RI], i64 extent)
+//   void finish(const Row&, A (&y)[RO])                the row's outputs
+//   void map(const Row&, const A (&x)[EI], i64 index, A (&y)[EO])         an element's outputs
+// and AGGREGATES, false where the row's values need no state. The loops own every access and keep to the tree of
+// tree.cuh, whatever the mapping to threads. An output whose pointer is null is not wanted and not written.
 #pragma once
 #include <baracuda/tree.cuh>
 #include <baracuda/view.cuh>
@@ -16,79 +20,117 @@ namespace baracuda {
 constexpr int AGGREGATE_THREADS = 256;
 constexpr int WARPS = AGGREGATE_THREADS / LANES;
 
-// `lanes` of a warp and `warps` of a block share a row; `splits` blocks do, where the state of each goes to
-// `nodes` ([row][split]) and aggregate_nodes merges them. All three are powers of two or, for splits, any
-// number of groups of `chunks` (a power of two) a warp.
-template <class Offset, int IN, int OUT> struct Aggregate {
-    const void* in[IN];
-    void* out[OUT];
+BARACUDA_FN constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
+
+// How the rows lie in memory and how they are spread over threads: `lanes` of a warp and `warps` of a block share
+// a row, `splits` blocks do, each warp taking `chunks` chunks. All but splits are powers of two.
+// Blocks that share rows leave their states in `nodes` ([row][split]); merged states lie in `states` ([row]).
+template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
+    static constexpr int EI = EI_, RI = RI_, EO = EO_, RO = RO_;
+    static constexpr int IN = EI + RI, OUT = EO + RO;
+    const void* in[at_least_one(IN)];   // elements first, then rows
+    void* out[at_least_one(OUT)];
     void* nodes;
+    void* states;
     i64 rows;
     i64 extent;
     i64 splits;
     i64 chunks;
+    i64 columns;  // columns.cuh: neighbouring rows whose elements lie side by side
     i32 lanes;
     i32 warps;
-    i32 packed;  // the inputs' rows are contiguous and 16-byte aligned
+    i32 packed;  // 16-byte accesses: rows (or, in columns.cuh, columns) are contiguous and aligned
     Axes<i64, IN + OUT> kept;
-    Axes<Offset, IN> reduced;
+    Axes<Offset, EI + EO> reduced;
 };
 
-template <class T, class Offset, int IN, int OUT, class Formula> struct RowReader {
+// The places of one row's elements, and its row inputs.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> struct RowCursor {
+    using Operands = Rows<Offset, EI, RI, EO, RO>;
     using A = compute_t<T>;
     using State = typename Formula::State;
+    using Run = typename Formula::Run;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int STEPS = CHUNK / (LANES * SIZE);
+    static constexpr int AT_ONCE = 16 / SIZE;  // packs of an operand that a thread keeps in flight
 
-    const Aggregate<Offset, IN, OUT>& p;
+    const Operands& p;
     const Formula& formula;
-    const T* row[IN];
     i64 extent;  // 0 for a row that is not there
+    i64 offset[at_least_one(EI + RI + EO + RO)];
+    A row_in[at_least_one(RI)];
 
-    BARACUDA_FN void push_packs(State& state, const Pack<T> (&pack)[IN]) const {
+    BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 row) : p(operands), formula(f) {
+        const bool there = row < p.rows;
+        extent = there ? p.extent : 0;
+        for (int o = 0; o < Operands::IN + Operands::OUT; ++o) offset[o] = 0;
+        if (there) p.kept.add(row, offset);
+        // A head is an element: a row without elements has none.
+        for (int r = 0; r < RI; ++r)
+            row_in[r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
+    }
+
+    BARACUDA_FN const T* in(int i) const { return static_cast<const T*>(p.in[i]) + offset[i]; }
+    BARACUDA_FN T* out(int o) const { return static_cast<T*>(p.out[o]) + offset[Operands::IN + o]; }
+
+    BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {
+        for (int o = 0; o < EI + EO; ++o) place[o] = 0;
+        p.reduced.add(Offset(element), place);
+    }
+
+    BARACUDA_FN void load(i64 element, Pack<T> (&pack)[at_least_one(EI)]) const {
+        for (int i = 0; i < EI; ++i) pack[i] = load_pack(in(i) + element);
+    }
+
+    BARACUDA_FN void push_packs(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
         BARACUDA_UNROLL
         for (int s = 0; s < SIZE; ++s) {
-            A x[IN];
-            for (int i = 0; i < IN; ++i) x[i] = widen(pack[i].item[s]);
-            formula.push(state, x);
+            A x[at_least_one(EI)];
+            for (int i = 0; i < EI; ++i) x[i] = widen(pack[i].item[s]);
+            formula.push(run, x, row_in, element + s);
         }
     }
 
-    BARACUDA_FN void push_scalar(State& state, i64 element) const {
-        Offset offset[IN] = {};
-        p.reduced.add(Offset(element), offset);
-        A x[IN];
-        for (int i = 0; i < IN; ++i) x[i] = widen(row[i][offset[i]]);
-        formula.push(state, x);
+    BARACUDA_FN void push_scalar(Run& run, i64 element) const {
+        Offset place[EI + EO];
+        places(element, place);
+        A x[at_least_one(EI)];
+        for (int i = 0; i < EI; ++i) x[i] = widen(in(i)[place[i]]);
+        formula.push(run, x, row_in, element);
     }
 
-    // The state of one chunk, in every lane.
+    // The state of one chunk, in every lane that shares the row.
     BARACUDA_FN State chunk(i64 number, int lane) const {
-        State state;
+        Run run;
         const i64 first = number * CHUNK + lane * SIZE;
         if (p.packed && (number + 1) * CHUNK <= extent) {
-            Pack<T> pack[STEPS][IN];
-            BARACUDA_UNROLL
-            for (int k = 0; k < STEPS; ++k)
-                for (int i = 0; i < IN; ++i) pack[k][i] = load_pack(row[i] + first + k * LANES * SIZE);
-            BARACUDA_UNROLL
-            for (int k = 0; k < STEPS; ++k) push_packs(state, pack[k]);
+            BARACUDA_KEEP_LOOP
+            for (int step = 0; step < STEPS; step += AT_ONCE) {
+                const i64 element = first + step * LANES * SIZE;
+                Pack<T> pack[AT_ONCE][at_least_one(EI)];
+                BARACUDA_UNROLL
+                for (int k = 0; k < AT_ONCE; ++k) load(element + k * LANES * SIZE, pack[k]);
+                BARACUDA_UNROLL
+                for (int k = 0; k < AT_ONCE; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
+            }
         } else {
+            BARACUDA_KEEP_LOOP
             for (int k = 0; k < STEPS; ++k) {
                 const i64 element = first + k * LANES * SIZE;
                 if (p.packed && element + SIZE <= extent) {
-                    Pack<T> pack[IN];
-                    for (int i = 0; i < IN; ++i) pack[i] = load_pack(row[i] + element);
-                    push_packs(state, pack);
+                    Pack<T> pack[at_least_one(EI)];
+                    load(element, pack);
+                    push_packs(run, pack, element);
                 } else {
-                    for (int s = 0; s < SIZE && element + s < extent; ++s) push_scalar(state, element + s);
+                    BARACUDA_KEEP_LOOP
+                    for (int s = 0; s < SIZE && element + s < extent; ++s) push_scalar(run, element + s);
                 }
             }
         }
-        return merge_lanes<Formula>(state, lane, p.lanes);
+        return merge_lanes<Formula>(Formula::close(run), lane, p.lanes);
     }
 
-    // The state of `count` chunks from `first` on, in every lane of the warp.
+    // The state of `count` chunks from `first` on, in every lane.
     BARACUDA_FN State group(i64 first, i64 count, int lane) const {
         if (count == 1) return chunk(first, lane);
         Fold<Formula> fold;
@@ -97,49 +139,124 @@ template <class T, class Offset, int IN, int OUT, class Formula> struct RowReade
         for (; number < count && first + number < last; ++number) fold.push(chunk(first + number, lane), number, lane);
         return number ? fold.total(number, lane) : State();
     }
+
+    BARACUDA_FN void map_packs(const typename Formula::Row& row, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
+        Pack<T> y[at_least_one(EO)];
+        BARACUDA_UNROLL
+        for (int s = 0; s < SIZE; ++s) {
+            A x[at_least_one(EI)], result[at_least_one(EO)];
+            for (int i = 0; i < EI; ++i) x[i] = widen(pack[i].item[s]);
+            formula.map(row, x, element + s, result);
+            for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
+        }
+        for (int o = 0; o < EO; ++o)
+            if (p.out[o]) store_pack(out(o) + element, y[o]);
+    }
+
+    BARACUDA_FN void map_scalar(const typename Formula::Row& row, i64 element) const {
+        Offset place[EI + EO];
+        places(element, place);
+        A x[at_least_one(EI)], result[at_least_one(EO)];
+        for (int i = 0; i < EI; ++i) x[i] = widen(in(i)[place[i]]);
+        formula.map(row, x, element, result);
+        for (int o = 0; o < EO; ++o)
+            if (p.out[o]) out(o)[place[EI + o]] = rounded<T>(result[o]);
+    }
+
+    // The element outputs of one chunk.
+    BARACUDA_FN void map_chunk(const typename Formula::Row& row, i64 number, int lane) const {
+        const i64 first = number * CHUNK + lane * SIZE;
+        if (p.packed && (number + 1) * CHUNK <= extent) {
+            BARACUDA_KEEP_LOOP
+            for (int step = 0; step < STEPS; step += AT_ONCE) {
+                const i64 element = first + step * LANES * SIZE;
+                Pack<T> pack[AT_ONCE][at_least_one(EI)];
+                BARACUDA_UNROLL
+                for (int k = 0; k < AT_ONCE; ++k) load(element + k * LANES * SIZE, pack[k]);
+                BARACUDA_UNROLL
+                for (int k = 0; k < AT_ONCE; ++k) map_packs(row, pack[k], element + k * LANES * SIZE);
+            }
+        } else if (p.packed) {
+            BARACUDA_KEEP_LOOP
+            for (int k = 0; k < STEPS; ++k) {
+                const i64 element = first + k * LANES * SIZE;
+                if (element + SIZE <= extent) {
+                    Pack<T> pack[at_least_one(EI)];
+                    load(element, pack);
+                    map_packs(row, pack, element);
+                } else {
+                    BARACUDA_KEEP_LOOP
+                    for (int s = 0; s < SIZE && element + s < extent; ++s) map_scalar(row, element + s);
+                }
+            }
+        } else {
+            // Without packs neighbouring lanes take neighbouring elements; where an element is mapped changes no bit.
+            BARACUDA_KEEP_LOOP
+            for (i64 element = number * CHUNK + lane; element < (number + 1) * CHUNK && element < extent; element += p.lanes)
+                map_scalar(row, element);
+        }
+    }
+
+    BARACUDA_FN void write_row(const typename Formula::Row& row) const {
+        A y[at_least_one(RO)];
+        formula.finish(row, y);
+        for (int r = 0; r < RO; ++r)
+            if (p.out[EO + r]) *out(EO + r) = rounded<T>(y[r]);
+    }
 };
 
-template <class T, class Offset, int IN, int OUT, class Formula>
-BARACUDA_FN void write_row(const Aggregate<Offset, IN, OUT>& p, const Formula& formula, const typename Formula::State& state,
-                           const i64 (&offset)[IN + OUT]) {
-    compute_t<T> y[OUT];
-    formula.finish(state, p.extent, y);
-    for (int o = 0; o < OUT; ++o)
-        if (p.out[o]) static_cast<T*>(p.out[o])[offset[IN + o]] = rounded<T>(y[o]);
-}
+// Which row, lane and warp a thread of a row kernel is.
+struct RowThread {
+    int lane, warp, warp_of_row;
+    i64 row, split;
+    bool leads;  // the row's first thread in the block
 
-template <class T, class Offset, int IN, int OUT, class Formula>
-BARACUDA_FN void aggregate_rows(const Aggregate<Offset, IN, OUT>& p, const Formula& formula) {
-    using State = typename Formula::State;
-    const int sharing = p.lanes * p.warps;
-    const int lane = threadIdx.x % p.lanes;
-    const int warp = threadIdx.x / LANES;
-    const i64 split = blockIdx.x % p.splits;
-    const i64 row = i64(blockIdx.x / p.splits) * (AGGREGATE_THREADS / sharing) + threadIdx.x / sharing;
-    const bool there = row < p.rows;
-
-    i64 offset[IN + OUT] = {};
-    if (there) p.kept.add(row, offset);
-    RowReader<T, Offset, IN, OUT, Formula> reader{p, formula, {}, there ? p.extent : 0};
-    for (int i = 0; i < IN; ++i) reader.row[i] = static_cast<const T*>(p.in[i]) + offset[i];
-
-    const i64 group = split * p.warps + warp % p.warps;
-    State state = reader.group(group * p.chunks, p.chunks, lane);
-    if (p.warps > 1) {
-        BARACUDA_SHARED(State, warp_states, WARPS);
-        if (lane == 0) warp_states[warp] = state;
-        __syncthreads();
-        state = lane < p.warps ? warp_states[warp / p.warps * p.warps + lane] : State();
-        state = merge_lanes<Formula>(state, lane, p.warps);
+    template <class Operands> BARACUDA_FN explicit RowThread(const Operands& p) {
+        const int sharing = p.lanes * p.warps;
+        lane = threadIdx.x % p.lanes;
+        warp = threadIdx.x / LANES;
+        warp_of_row = warp % p.warps;
+        split = blockIdx.x % p.splits;
+        row = i64(blockIdx.x / p.splits) * (AGGREGATE_THREADS / sharing) + threadIdx.x / sharing;
+        leads = threadIdx.x % sharing == 0;
     }
-    if (!there || threadIdx.x % sharing != 0) return;
-    if (p.splits > 1) static_cast<State*>(p.nodes)[row * p.splits + split] = state;
-    else write_row<T>(p, formula, state, offset);
+};
+
+// One launch: the states of rows, and where no block shares them the outputs too.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
+BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
+    using State = typename Formula::State;
+    const RowThread t(p);
+    const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
+
+    const i64 first = (t.split * p.warps + t.warp_of_row) * p.chunks;
+    State state = cursor.group(first, p.chunks, t.lane);
+    if (p.warps > 1) {
+        BARACUDA_SHARED(State, of_warp, WARPS);
+        if (t.lane == 0) of_warp[t.warp] = state;
+        __syncthreads();
+        state = t.lane < p.warps ? of_warp[t.warp - t.warp_of_row + t.lane] : State();
+        state = merge_lanes<Formula>(state, t.lane, p.warps);
+        // Only the lanes below `warps` took part.
+        state = shuffle_from(state, 0);
+    }
+    if (t.row >= p.rows) return;
+    if (p.splits > 1) {
+        if (t.leads) static_cast<State*>(p.nodes)[t.row * p.splits + t.split] = state;
+        return;
+    }
+    const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
+    if constexpr (RO > 0) {
+        if (t.leads) cursor.write_row(row);
+    }
+    if constexpr (EO > 0) {
+        for (i64 c = first; c < first + p.chunks && c * CHUNK < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
+    }
 }
 
-// The second stage of a split row: one warp merges its nodes.
-template <class T, class Offset, int IN, int OUT, class Formula>
-BARACUDA_FN void aggregate_nodes(const Aggregate<Offset, IN, OUT>& p, const Formula& formula) {
+// The second stage of rows that blocks share: one warp merges a row's nodes.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
+BARACUDA_FN void aggregate_nodes(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
     using State = typename Formula::State;
     const int lane = threadIdx.x % LANES;
     const i64 row = i64(blockIdx.x) * WARPS + threadIdx.x / LANES;
@@ -150,14 +267,29 @@ BARACUDA_FN void aggregate_nodes(const Aggregate<Offset, IN, OUT>& p, const Form
     i64 number = 0;
     for (; number * LANES < p.splits; ++number) {
         const i64 node = number * LANES + lane;
-        const State state = node < p.splits ? nodes[node] : State();
-        fold.push(merge_lanes<Formula>(state, lane, LANES), number, lane);
+        fold.push(merge_lanes<Formula>(node < p.splits ? nodes[node] : State(), lane, LANES), number, lane);
     }
     const State state = fold.total(number, lane);
     if (lane != 0) return;
-    i64 offset[IN + OUT] = {};
-    p.kept.add(row, offset);
-    write_row<T>(p, formula, state, offset);
+    if (EO > 0) static_cast<State*>(p.states)[row] = state;
+    if constexpr (RO > 0) {
+        const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, row);
+        cursor.write_row(formula.values(state, cursor.row_in, p.extent));
+    }
+}
+
+// The last stage: the element outputs, from the states of the rows where there are some.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
+BARACUDA_FN void map_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
+    using State = typename Formula::State;
+    const RowThread t(p);
+    if (t.row >= p.rows) return;
+    const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
+    State state;
+    if (Formula::AGGREGATES) state = static_cast<const State*>(p.states)[t.row];
+    const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
+    const i64 first = (t.split * p.warps + t.warp_of_row) * p.chunks;
+    for (i64 c = first; c < first + p.chunks && c * CHUNK < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
 }
 
 }  // namespace baracuda

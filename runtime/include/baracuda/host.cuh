@@ -1,5 +1,5 @@
 // The CUDA built-ins on the host. Every thread of a block runs the kernel's body; one that waits at a barrier or a
-// shuffle keeps its stack (a fiber) while the others catch up. host_executor.cpp schedules them.
+// shuffle keeps its stack (a fiber) while the others catch up. host_scheduler.cuh schedules them.
 // Stricter than a GPU, so that mistakes show: threads that have returned do not count at a barrier or a shuffle,
 // all threads must stand at the same __syncthreads, and shared memory starts as 0xFF bytes (NaN).
 #pragma once
@@ -25,6 +25,7 @@ constexpr int warpSize = 32;
 
 #define BARACUDA_FN inline
 #define BARACUDA_UNROLL
+#define BARACUDA_KEEP_LOOP
 
 namespace baracuda {
 namespace host {
@@ -90,7 +91,7 @@ inline char* dynamic_shared() { return host::worker->dynamic_shared; }
     BARACUDA_HOST_KERNEL(BARACUDA_NAMESPACE, symbol, threads, Params)
 #define BARACUDA_HOST_KERNEL(space, symbol, threads, Params) BARACUDA_HOST_KERNEL_1(space, symbol, threads, Params)
 #define BARACUDA_HOST_KERNEL_1(space, symbol, threads, Params)                                                    \
-    static_assert(std::is_trivially_copyable<Params>::value && sizeof(Params) <= 4096,                            \
+    static_assert(std::is_trivially_copyable<Params>::value && sizeof(Params) <= 4096 && alignof(Params) <= 64,   \
                   #Params " travels as one kernel parameter");                                                    \
     static_assert((threads) >= 1 && (threads) <= 1024, "a block has 1 to 1024 threads");                          \
     static void symbol##_body(const Params& p);                                                                   \

@@ -1,4 +1,4 @@
-// What a compiled kernel library and the host executor (host_executor.cpp) agree on. Plain data and function
+// What a compiled kernel library and the host executor (host_executor.cuh) agree on. Plain data and function
 // pointers, so that the two are compiled apart and a kernel library pulls in no standard header for it.
 // HostLaunch in runtime/host.py has the layout of Launch.
 #pragma once

@@ -1,21 +1,28 @@
 // A map's output summed over axes that it lacks: the gradient of a broadcast operand.
 #pragma once
-#include <baracuda/aggregate.cuh>
+#include <baracuda/columns.cuh>
 
 namespace baracuda {
 
-// The aggregate formula that sums output PLACE of a map formula.
+// The row formula that sums output PLACE of a map formula.
 template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum {
     struct State { A sum = A(0); };
+    using Run = State;
+    struct Row { A sum; };
+    static constexpr bool AGGREGATES = true;
     Formula formula;
 
-    BARACUDA_FN void push(State& state, const A (&in)[IN]) const {
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+    BARACUDA_FN void push(Run& run, const A (&in)[IN], const A (&)[1], i64) const {
         A out[OUT];
         formula(in, out);
-        state.sum += out[PLACE];
+        run.sum += out[PLACE];
     }
+    BARACUDA_FN static State close(const Run& run) { return run; }
     BARACUDA_FN static State merge(const State& a, const State& b) { return {a.sum + b.sum}; }
-    BARACUDA_FN void finish(const State& state, i64, A (&out)[1]) const { out[0] = state.sum; }
+    BARACUDA_FN Row values(const State& state, const A (&)[1], i64) const { return {state.sum}; }
+    BARACUDA_FN void finish(const Row& row, A (&out)[1]) const { out[0] = row.sum; }
+    BARACUDA_FN void map(const Row&, const A (&)[IN], i64, A (&)[1]) const {}
 };
 
 }  // namespace baracuda

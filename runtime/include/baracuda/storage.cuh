@@ -17,6 +17,11 @@ template <> struct Compute<f16> { using type = float; };
 template <> struct Compute<bf16> { using type = float; };
 template <class T> using compute_t = typename Compute<T>::type;
 
+// A constant that depends on the compute type.
+template <class A> BARACUDA_FN constexpr A by_compute(float of_f32, double of_f64) {
+    return sizeof(A) == sizeof(double) ? A(of_f64) : A(of_f32);
+}
+
 template <class To, class From> BARACUDA_FN To bit_cast(const From& from) {
     static_assert(sizeof(To) == sizeof(From), "bit_cast keeps the size");
     return __builtin_bit_cast(To, from);

@@ -48,12 +48,15 @@ constexpr int warp_size = 32;
 
 #define BARACUDA_FN __device__ __forceinline__
 #define BARACUDA_UNROLL _Pragma("unroll")
+#define BARACUDA_KEEP_LOOP _Pragma("unroll 1")
 #define BARACUDA_TARGET_KERNEL(symbol, threads, Params)                              \
     static_assert(__is_trivially_copyable(Params) && sizeof(Params) <= 4096, #Params \
                   " travels as one kernel parameter");                               \
     extern "C" __global__ void __launch_bounds__(threads) symbol(const __grid_constant__ Params p)
 // Static shared memory in function scope; `name` is usable as Type*, its contents are undefined.
-#define BARACUDA_SHARED(Type, name, count) __shared__ Type name[count]
+#define BARACUDA_SHARED(Type, name, count)                                          \
+    __shared__ __align__(16) char name##_bytes[sizeof(Type) * (count)];             \
+    Type* const name = reinterpret_cast<Type*>(name##_bytes)
 
 namespace baracuda {
 // The launch's dynamic shared memory, 16-byte aligned.

@@ -16,19 +16,27 @@ constexpr int LANES = 32;
 constexpr int CHUNK = 1024;
 constexpr u32 FULL_WARP = 0xffffffffu;
 
-template <class State> BARACUDA_FN State shuffle_xor(const State& state, int mask) {
+// A state from another lane, word by word.
+template <class State, class Exchange> BARACUDA_FN State exchange(const State& state, Exchange word_from) {
     constexpr int WORDS = int(sizeof(State) / sizeof(u32));
     static_assert(sizeof(State) % sizeof(u32) == 0, "a state is made of whole words");
     struct Words { u32 word[WORDS]; };
     Words words = bit_cast<Words>(state);
     BARACUDA_UNROLL
-    for (int w = 0; w < WORDS; ++w) words.word[w] = __shfl_xor_sync(FULL_WARP, words.word[w], mask);
+    for (int w = 0; w < WORDS; ++w) words.word[w] = word_from(words.word[w]);
     return bit_cast<State>(words);
+}
+template <class State> BARACUDA_FN State shuffle_xor(const State& state, int mask) {
+    return exchange(state, [mask](u32 word) { return __shfl_xor_sync(FULL_WARP, word, mask); });
+}
+template <class State> BARACUDA_FN State shuffle_from(const State& state, int lane) {
+    return exchange(state, [lane](u32 word) { return __shfl_sync(FULL_WARP, word, lane); });
 }
 
 // Merges the states of neighbouring lanes in the order of the lanes; every lane gets the result.
 // `count`, a power of two, lanes belong together; `step` is the distance between neighbours.
 template <class Formula, class State> BARACUDA_FN State merge_lanes(State state, int lane, int count, int step = 1) {
+    BARACUDA_KEEP_LOOP  // a merge can be long: one copy of it
     for (int mask = 1; mask < count; mask <<= 1) {
         const State other = shuffle_xor(state, mask * step);
         state = lane & mask ? Formula::merge(other, state) : Formula::merge(state, other);
@@ -43,31 +51,29 @@ template <class Formula> struct Fold {
     State held[LEVELS];
 
     // The state with number `index`; the numbers come in order. A full level is merged when the next comes.
-    template <int FIRST = 0> BARACUDA_FN void push(State state, i64 index, int lane) {
-        BARACUDA_UNROLL
-        for (int level = FIRST; level < LEVELS; ++level) {
+    BARACUDA_FN void push(State state, i64 index, int lane, int level = 0) {
+        BARACUDA_KEEP_LOOP
+        for (; level < LEVELS; ++level) {
             const int place = int(index & (LANES - 1));
             const bool full = index > 0 && place == 0;
-            State merged;
-            if (full) merged = merge_lanes<Formula>(held[level], lane, LANES);
+            const State below = held[level];
             if (full) held[level] = State();
             if (lane == place) held[level] = state;
             if (!full) return;
-            state = merged;
+            state = merge_lanes<Formula>(below, lane, LANES);
             index = (index >> 5) - 1;
         }
     }
 
-    template <int LEVEL = 0> BARACUDA_FN State total(i64 count, int lane) {
-        const State merged = merge_lanes<Formula>(held[LEVEL], lane, LANES);
-        if constexpr (LEVEL < LEVELS - 1) {
-            if (count > LANES) {
-                const i64 above = (count - 1) >> 5;
-                push<LEVEL + 1>(merged, above, lane);
-                return total<LEVEL + 1>(above + 1, lane);
-            }
+    BARACUDA_FN State total(i64 count, int lane) {
+        BARACUDA_KEEP_LOOP
+        for (int level = 0;; ++level) {
+            const State merged = merge_lanes<Formula>(held[level], lane, LANES);
+            if (count <= LANES || level == LEVELS - 1) return merged;
+            const i64 above = (count - 1) >> 5;
+            push(merged, above, lane, level + 1);
+            count = above + 1;
         }
-        return merged;
     }
 };
 

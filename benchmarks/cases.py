@@ -1,0 +1,161 @@
+"""What is compared: cases, and the tensors that they run on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from peers import Peer
+from problems import Run, describe, forward_of, given, prepare
+from timing import buffer_sets
+
+import baracuda as bc
+from baracuda.plan import Plan
+from baracuda.shapes import numel
+
+__all__ = ["Case", "Data", "DataMaker"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem in one layout.
+
+    Attributes:
+        plan: the plan class.
+        kind: which op of it.
+        element: the element kind's name.
+        domain: the extents that the op walks.
+        axes: the axes that it reduces.
+        fields: further descriptor fields.
+        layout: contig, transposed (the inputs, the outputs stay contiguous) or row-broadcast (the inputs have
+            stride 0 on the first axis).
+    """
+
+    plan: type[Plan]
+    kind: Any
+    element: str
+    domain: tuple[int, ...]
+    axes: tuple[int, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    layout: str = "contig"
+
+    @property
+    def backward(self) -> bool:
+        """Whether it is a gradient."""
+        return forward_of(self.plan) is not None
+
+    @property
+    def place(self) -> str:
+        """Extents, axes and layout, as the table shows them."""
+        words = ["x".join(str(extent) for extent in self.domain)]
+        if self.axes:
+            words.append("axis " + ",".join(str(axis) for axis in self.axes))
+        if self.layout != "contig":
+            words.append(self.layout)
+        words += [f"{name}={value}" for name, value in self.fields.items()]
+        return " ".join(words)
+
+    @property
+    def name(self) -> str:
+        """The op and its direction."""
+        return f"{self.kind.value}{' backward' if self.backward else ''}"
+
+
+@dataclass(frozen=True)
+class Data:
+    """Tensors of one case: the forward's inputs, the plan with its own, a backward's incoming gradient."""
+
+    inputs: tuple[Any, ...]
+    run: Run
+    dy: Any
+
+
+class DataMaker:
+    """Makes the tensors of cases, always the same numbers for the same sequence of cases."""
+
+    def __init__(self, torch: Any, device: str) -> None:
+        self.torch = torch
+        self.device = device
+        self.place = "cuda" if device == "cuda" else "cpu"
+        self._random = torch.Generator(device=self.place).manual_seed(1)
+
+    def describe(self, case: Case, peer: Peer | None) -> Any:
+        """The descriptor of a case, with what makes it the peer's op."""
+        fields = {**(peer.fields if peer else {}), **case.fields}
+        return describe(case.plan, case.kind, case.element, case.domain, case.axes, **fields)
+
+    def sets(self, case: Case, peer: Peer | None, cache: int) -> list[Data]:
+        """As many sets of buffers as keep a cache of `cache` bytes cold."""
+        first = self.data(case, peer)
+        count = buffer_sets(first.run.nbytes, cache)
+        return [first, *(self.data(case, peer) for _ in range(count - 1))]
+
+    def data(self, case: Case, peer: Peer | None) -> Data:
+        """One set of buffers, with the plan's launch packed."""
+        desc = self.describe(case, peer)
+        names = given(case.plan, desc)
+        known: dict[str, Any] = {}
+        forward = forward_of(case.plan)
+        if forward is None:
+            inputs = self._fill(case, case.plan, desc, names, known, peer)
+        else:
+            fields = {name: getattr(desc, name) for name in forward.DESCRIPTOR.RULES}
+            forward_desc = forward.DESCRIPTOR(**fields)
+            forward_names = given(forward, forward_desc)
+            inputs = self._fill(case, forward, forward_desc, forward_names, known, peer)
+            results = {rule.name for rule in forward.TENSORS if rule.io == "out"}
+            if results & set(names):
+                tensors = {name: known[name] for name in forward_names}
+                prepare(self.torch, self.device, forward, forward_desc, tensors).launch()
+            else:
+                for name in results:
+                    known.pop(name, None)
+            gradients = self._fill(case, case.plan, desc, names, known, None)
+        run = prepare(self.torch, self.device, case.plan, desc, {name: known[name] for name in names})
+        dy = known[gradients[0]] if forward is not None else None
+        return Data(tuple(known[name] for name in inputs), run, dy)
+
+    def _fill(
+        self,
+        case: Case,
+        plan: type[Plan],
+        desc: Any,
+        names: Sequence[str],
+        known: dict[str, Any],
+        peer: Peer | None,
+    ) -> list[str]:
+        """Make the tensors that are not known yet: noise for inputs, whose names are given back, else NaN."""
+        extent = numel(tuple(case.domain[axis] for axis in case.axes))
+        shapes = plan.shapes(desc)
+        made = []
+        for rule in plan.TENSORS:
+            if rule.name in known or rule.name not in names:
+                continue
+            shape = shapes[rule.name][0]
+            if rule.io == "in":
+                known[rule.name] = self._noise(case, shape, peer, extent)
+                made.append(rule.name)
+            else:
+                known[rule.name] = self.torch.full(
+                    shape, float("nan"), dtype=self.dtype(case.element), device=self.place
+                )
+        return made
+
+    def dtype(self, element: str) -> Any:
+        """PyTorch's dtype of an element kind."""
+        return getattr(self.torch, bc.ElementKind.parse(element).numpy.name)
+
+    def _noise(self, case: Case, shape: tuple[int, ...], peer: Peer | None, extent: int) -> Any:
+        """Random numbers of a shape, in the case's layout."""
+        stored = shape
+        if case.layout == "transposed":
+            stored = shape[::-1]
+        elif case.layout == "row-broadcast" and len(shape) == len(case.domain):
+            stored = (1, *shape[1:])
+        dtype = self.dtype(case.element)
+        normal = self.torch.empty(stored, dtype=dtype, device=self.place).normal_(generator=self._random)
+        values = peer.noise(normal, extent) if peer is not None else normal
+        if case.layout == "transposed":
+            return values.permute(*reversed(range(len(shape))))
+        return values.expand(shape)

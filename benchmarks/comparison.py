@@ -1,0 +1,224 @@
+"""One case: a plan beside eager PyTorch and torch.compile on the same data, checked against float64."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from cases import Case, Data, DataMaker
+from peers import Peer, peer_of
+from report import Report, markdown
+from timing import Timer
+
+import baracuda as bc
+from baracuda.shapes import numel
+
+__all__ = ["Bench"]
+
+#: How many times the bound of the op's guarantee an error may be before it is called wrong. The guarantee
+#: speaks of each element and its own magnitude, the check here of the largest error and the largest value.
+SLACK = 4.0
+#: Elements of the domain that are compared with float64 at most, and slices in which they are taken.
+CHECKED = 1 << 22
+SLICES = 64
+
+Call = Callable[[], object]
+
+
+class Bench:
+    """Runs cases in two passes: every plan beside eager PyTorch, then torch.compile while time is left."""
+
+    def __init__(
+        self, torch: Any, timer: Timer, device: str, report: Report, repeats: int, budget: float
+    ) -> None:
+        self.torch = torch
+        self.timer = timer
+        self.make = DataMaker(torch, device)
+        self.report = report
+        self.repeats = repeats
+        self.failed = 0
+        self._until = time.monotonic() + budget
+
+    def copy_gbps(self, nbytes: int) -> float:
+        """What a copy of `nbytes` on the device moves, in GB/s read and written: the ceiling of every map."""
+        source = self.torch.empty(nbytes // 4, dtype=self.torch.float32, device=self.make.place).normal_()
+        target = self.torch.empty_like(source)
+        return self.timer.measure([lambda: target.copy_(source)], self.repeats).gbps(2 * nbytes)
+
+    def run(self, cases: Sequence[Case], compiled: bool) -> None:
+        """Measure all cases; what the budget does not reach is said in the report."""
+        rows: list[tuple[Case, dict[str, Any]]] = []
+        for case in cases:
+            if time.monotonic() > self._until:
+                self.report.about["not measured"] = f"{len(cases) - len(rows)} cases, for want of time"
+                break
+            rows.append((case, self._ours_and_eager(case)))
+        done = 0
+        for case, row in rows if compiled else ():
+            if "failed" in row or time.monotonic() > self._until:
+                continue
+            self._compiled(case, row)
+            done += 1
+        if compiled and done < len(rows):
+            self.report.about["without torch.compile"] = f"{len(rows) - done} cases"
+        self.report.save()
+
+    def _ours_and_eager(self, case: Case) -> dict[str, Any]:
+        row: dict[str, Any] = {"op": case.name, "dtype": case.element, "case": case.place}
+        self.report.add(row)
+        peer = peer_of(self.torch, case.plan, case.kind)
+        try:
+            data = self.make.sets(case, peer, self.timer.cache)
+            row["bytes"] = data[0].run.nbytes
+            row["sku"] = str(data[0].run.plan.sku_for(case.plan.ARGS(**data[0].run.tensors)))
+            row["workspace"] = data[0].run.plan.workspace_size()
+            self._measure(row, "baracuda", [one.run.launch for one in data])
+            if peer is not None:
+                self._check(row, case, peer, data[0])
+        except (bc.BaracudaError, RuntimeError) as error:
+            row["failed"] = f"{type(error).__name__}: {error}"
+            self.failed += 1
+        else:
+            if peer is not None and not (case.backward and peer.view):
+                self._measure_peer(row, "eager", lambda: self._peer_calls(case, peer.forward, data))
+        self._tell(row)
+        return row
+
+    def _compiled(self, case: Case, row: dict[str, Any]) -> None:
+        peer = peer_of(self.torch, case.plan, case.kind)
+        if peer is None or (case.backward and peer.view):
+            return
+        torch = self.torch
+
+        def calls() -> list[Call]:
+            torch._dynamo.reset()
+            desc = self.make.describe(case, peer)
+            function = torch.compile(lambda *inputs: peer.forward(torch, desc, *inputs), dynamic=False)
+            return self._peer_calls(
+                case, lambda _, __, *inputs: function(*inputs), self.make.sets(case, peer, self.timer.cache)
+            )
+
+        self._measure_peer(row, "compile", calls)
+        self._tell(row)
+
+    def _measure(self, row: dict[str, Any], who: str, calls: Sequence[Call]) -> None:
+        timing = self.timer.measure(calls, self.repeats)
+        row[who] = {"gbps": timing.gbps(row["bytes"]), **timing.to_json()}
+        self.report.save()
+
+    def _measure_peer(self, row: dict[str, Any], who: str, make: Callable[[], list[Call]]) -> None:
+        """A peer's failure is its own: the row says it, and the run goes on."""
+        try:
+            self._measure(row, who, make())
+        except Exception as error:
+            first_line = str(error).partition("\n")[0][:200]
+            row[who] = {"failed": f"{type(error).__name__}: {first_line}"}
+
+    def _tell(self, row: Mapping[str, Any]) -> None:
+        cells = [str(row[key]) for key in ("op", "dtype", "case")]
+        cells += [f"{who} {_cell(row.get(who))}" for who in ("baracuda", "eager", "compile")]
+        print("  ".join(cells), row.get("failed", ""), flush=True)
+
+    # PyTorch
+
+    def _peer_calls(self, case: Case, forward: Callable[..., Any], data: Sequence[Data]) -> list[Call]:
+        return [self._peer_call(case, forward, one) for one in data]
+
+    def _peer_call(self, case: Case, forward: Callable[..., Any], data: Data) -> Call:
+        torch = self.torch
+        desc = data.run.plan.desc
+        if not case.backward:
+            inputs = [tensor.detach() for tensor in data.inputs]
+
+            def call() -> object:
+                with torch.no_grad():
+                    return forward(torch, desc, *inputs)
+
+            return call
+        leaves = [tensor.detach().requires_grad_() for tensor in data.inputs]
+        y = forward(torch, desc, *leaves)
+        return lambda: torch.autograd.grad(y, leaves, data.dy, retain_graph=True)
+
+    def _check(self, row: dict[str, Any], case: Case, peer: Peer, data: Data) -> None:
+        """Compare the plan's outputs with PyTorch in float64, on slices along an axis that is not reduced."""
+        torch = self.torch
+        data.run.launch()
+        self.timer.synchronize()
+        kept = [axis for axis in range(len(case.domain)) if axis not in case.axes]
+        # The axis on which nothing is broadcast or summed.
+        axis = kept[0] if case.axes and kept else len(case.domain) - 1 if kept else None
+
+        def sliced(tensor: Any) -> Any:
+            place = None if axis is None else axis - len(case.domain)
+            if place is None or -place > tensor.dim() or tensor.shape[place] == 1:
+                return tensor.detach().double()
+            extent = case.domain[axis or 0]
+            count = max(1, min(SLICES, extent, CHECKED * extent // max(numel(case.domain), 1)))
+            chosen = torch.linspace(0, extent - 1, count, device=self.make.place).round().long()
+            return tensor.detach().index_select(place, chosen).double()
+
+        inputs = [sliced(tensor) for tensor in data.inputs]
+        desc = data.run.plan.desc
+        if case.backward:
+            leaves = [tensor.requires_grad_() for tensor in inputs]
+            wanted = torch.autograd.grad(peer.forward(torch, desc, *leaves), leaves, sliced(data.dy))
+        else:
+            wanted = [peer.forward(torch, desc, *inputs)]
+        outputs = [
+            rule.name for rule in case.plan.TENSORS if rule.io == "out" and rule.name in data.run.tensors
+        ]
+        ulp = data.run.plan.precision_guarantee.ulp
+        allowed = SLACK * max(ulp, 1.0) * float(torch.finfo(self.make.dtype(case.element)).eps)
+        largest = 0.0
+        for name, reference in zip(outputs, wanted, strict=False):
+            got = sliced(data.run.tensors[name])
+            error = (got - reference.reshape(got.shape)).abs().max() / reference.abs().max()
+            # A NaN is no small error.
+            largest = max(largest, float(error)) if float(error) == float(error) else float("inf")
+        row["error"] = {"relative": largest, "allowed": allowed}
+        if not largest <= allowed:
+            row["failed"] = f"wrong: the largest relative error is {largest:.2e}, allowed {allowed:.2e}"
+            self.failed += 1
+
+    # Tables
+
+    def table(self, rows: Iterable[Mapping[str, Any]], copy: float) -> str:
+        """GB/s of everybody, ours beside eager's and the copy's, and the error beside the allowed one."""
+        speeds = ("baracuda", "eager", "compile", "to eager", "of copy", "spread")
+        head = ("op", "dtype", "case", *speeds, "error/allowed")
+        return markdown(head, [self._cells(row, copy) for row in rows])
+
+    def verdict(self) -> str:
+        """How many cases there were, what failed, and what was slower than eager PyTorch."""
+        rows = [row for row in self.report.rows if "baracuda" in row and "gbps" in row.get("eager", {})]
+        slower = [row for row in rows if row["baracuda"]["gbps"] < row["eager"]["gbps"]]
+        names = [f"{row['op']} {row['dtype']} {row['case']}" for row in slower]
+        text = f"{self.report.name}: {len(self.report.rows)} cases, {self.failed} failed, "
+        text += f"{len(slower)} of {len(rows)} slower than eager"
+        return f"{text}: {'; '.join(names)}" if names else text
+
+    def _cells(self, row: Mapping[str, Any], copy: float) -> list[str]:
+        ours, eager = row.get("baracuda"), row.get("eager")
+        error = row.get("error")
+        speed = ours["gbps"] if ours else np.nan
+        spread = (ours["high_us"] - ours["low_us"]) / ours["median_us"] if ours else np.nan
+        return [
+            str(row["op"]),
+            str(row["dtype"]),
+            str(row["case"]),
+            "FAILED" if "failed" in row else _cell(ours),
+            _cell(eager),
+            _cell(row.get("compile")),
+            f"{speed / eager['gbps']:.2f}" if ours and eager and "gbps" in eager else "-",
+            f"{100 * speed / copy:.0f} %",
+            f"{100 * spread:.1f} %",
+            f"{error['relative'] / error['allowed']:.2f}" if error else "-",
+        ]
+
+
+def _cell(entry: Mapping[str, Any] | None) -> str:
+    if not entry:
+        return "-"
+    return f"{entry['gbps']:.0f}" if "gbps" in entry else "failed"

@@ -1,0 +1,63 @@
+"""What PyTorch calls the same op: the one table of op names here, for there is no rule that finds these.
+
+An op that is missing runs beside no peer, unless PyTorch has a function of its very name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from baracuda.plan import Plan
+
+__all__ = ["Peer", "peer_of"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """PyTorch's form of one op.
+
+    Attributes:
+        forward: of torch, the descriptor and the inputs in the plan's order.
+        fields: descriptor fields with which the plan means what PyTorch means.
+        noise: standard normal numbers, and how many of them are aggregated, to inputs that suit the op.
+        view: the backward only makes a view in eager PyTorch, so that it has no time to compare with.
+    """
+
+    forward: Callable[..., Any]
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    noise: Callable[[Any, int], Any] = lambda normal, extent: normal + 0.5  # so that no sum is nearly 0
+    view: bool = False
+
+
+def _near_one(normal: Any, extent: int) -> Any:
+    """Factors whose product over `extent` of them neither over- nor underflows."""
+    return (normal * extent**-0.5).exp()
+
+
+_REDUCTIONS = {
+    "sum": Peer(lambda torch, desc, x: x.sum(desc.reduce_axis, keepdim=True), view=True),
+    "mean": Peer(lambda torch, desc, x: x.mean(desc.reduce_axis, keepdim=True)),
+    "max": Peer(lambda torch, desc, x: x.amax(desc.reduce_axis, keepdim=True), fields={"ties": "split"}),
+    "min": Peer(lambda torch, desc, x: x.amin(desc.reduce_axis, keepdim=True), fields={"ties": "split"}),
+    "prod": Peer(lambda torch, desc, x: x.prod(desc.reduce_axis[0], keepdim=True), noise=_near_one),
+    "norm2": Peer(lambda torch, desc, x: torch.linalg.vector_norm(x, 2, desc.reduce_axis, keepdim=True)),
+    "logsumexp": Peer(lambda torch, desc, x: x.logsumexp(desc.reduce_axis, keepdim=True)),
+    "var": Peer(lambda torch, desc, x: x.var(desc.reduce_axis, correction=desc.correction, keepdim=True)),
+    "std": Peer(lambda torch, desc, x: x.std(desc.reduce_axis, correction=desc.correction, keepdim=True)),
+}
+_BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
+
+_PEERS: Mapping[str, Mapping[str, Peer]] = {"Reduce": _REDUCTIONS, "BinaryParam": _BINARY_PARAM}
+
+
+def peer_of(torch: Any, plan: type[Plan], kind: Any) -> Peer | None:
+    """The peer of a plan class and kind, forward or backward; None where PyTorch has none."""
+    family = plan.__name__.removesuffix("Plan").removesuffix("Backward")
+    known = _PEERS.get(family, {}).get(kind.value)
+    if known is not None:
+        fields = {name: value for name, value in known.fields.items() if name in plan.DESCRIPTOR.RULES}
+        return Peer(known.forward, fields, known.noise, known.view)
+    function = getattr(torch, kind.value, None)
+    return Peer(lambda torch, desc, *inputs: function(*inputs)) if callable(function) else None

@@ -1,0 +1,304 @@
+"""Runs a sample of every kernel shape once, on small odd problems, for a tool that watches every access.
+
+    compute-sanitizer --tool memcheck python3 benchmarks/sanitize.py
+
+and the same with racecheck, initcheck and synccheck. Run it once without a tool before: that compiles the
+kernels into the cache, so that the tool need not watch a compiler. Each tensor is an allocation of its own
+that ends with its last element, so that the tool knows every bound; outputs and workspaces start
+uninitialised. Prints how many launches it made, and exits 1 where a kernel shape (plan, variant, dtype) of
+the spec was not launched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from options import words
+from problems import describe, given, plan_classes, shape_fields
+
+import baracuda as bc
+from baracuda.errors import InvalidProblem
+from baracuda.plan import Plan
+from baracuda.shapes import numel
+
+Shape = tuple[int, ...]
+
+#: Domains of plans without axes: odd sizes, a single element, none.
+DOMAINS: tuple[tuple[Shape, Shape], ...] = (((7, 129), ()), ((3, 5, 33), ()), ((1,), ()), ((0, 4), ()))
+#: Where operands are broadcast: sums along rows and columns, and one long enough for several blocks.
+BROADCAST: tuple[tuple[Shape, Shape], ...] = (
+    ((37, 5), (1, 5)),
+    ((37, 19), (1, 19)),
+    ((1300, 64), (1, 64)),
+    ((5, 37), (5, 1)),
+    ((70, 301), (1, 1)),
+)
+#: Domains and axes: last, first, middle, several; few and many rows side by side; rows of a lane, a chunk,
+#: many chunks, many blocks, none.
+REDUCED: tuple[tuple[Shape, Shape], ...] = (
+    ((5, 37), (1,)),
+    ((37, 5), (0,)),
+    ((37, 19), (0,)),
+    ((3, 35, 5), (1,)),
+    ((3, 35, 19), (1,)),
+    ((3, 5, 7), (0, 2)),
+    ((4, 1), (1,)),
+    ((3, 1300), (1,)),
+    ((1300, 3), (0,)),
+    ((1300, 64), (0,)),
+    ((2, 21070), (1,)),
+    ((21070,), (0,)),
+    ((3, 0), (1,)),
+)
+#: Layouts of the inputs and of the outputs.
+LAYOUTS = (
+    ("contiguous", "contiguous"),
+    ("misaligned", "misaligned"),
+    ("transposed", "contiguous"),
+    ("gaps", "reversed"),
+    ("expanded", "transposed"),
+)
+#: Of these, the ones that are run again with 64-bit offsets.
+WIDE_LAYOUTS = LAYOUTS[2:4]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One problem to run in all layouts."""
+
+    plan: type[Plan]
+    desc: Any
+
+
+@dataclass
+class Placement:
+    """Elements before the first, strides, and elements of the allocation."""
+
+    offset: int
+    strides: Shape
+    length: int
+
+
+def place(shape: Shape, layout: str) -> Placement:
+    """Where a tensor of a layout lies in the smallest allocation that holds it."""
+    order = range(len(shape)) if layout == "transposed" else reversed(range(len(shape)))
+    strides, step = [0] * len(shape), 2 if layout == "gaps" else 1
+    for axis in order:
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    if layout == "reversed":
+        strides = [-stride for stride in strides]
+    if layout == "expanded" and shape:
+        strides[0] = 0
+    if 0 in shape:
+        return Placement(0, tuple(strides), 0)
+    reach = [stride * (extent - 1) for stride, extent in zip(strides, shape, strict=True)]
+    below = -sum(part for part in reach if part < 0)
+    offset = below + (layout == "misaligned")
+    return Placement(offset, tuple(strides), offset + sum(part for part in reach if part > 0) + 1)
+
+
+class HostMemory:
+    """Allocations that AddressSanitizer watches, where the process runs under it."""
+
+    device = bc.Device("host")
+
+    def allocate(self, nbytes: int, content: Any = None) -> tuple[int, Any]:
+        """Address and owner of new memory."""
+        if nbytes == 0:
+            return 0, None
+        # NumPy promises 16 bytes, plans want 256 of a workspace.
+        raw = np.empty(nbytes + 256, np.uint8)
+        memory = raw[-raw.__array_interface__["data"][0] % 256 :][:nbytes]
+        if content is not None:
+            memory[:] = content
+        return memory.__array_interface__["data"][0], raw
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+
+class CudaMemory:
+    """One cudaMalloc an allocation: a pool would hide where one ends."""
+
+    device = bc.Device("cuda", 0)
+
+    def __init__(self) -> None:
+        self._cupy = importlib.import_module("cupy")
+
+    def allocate(self, nbytes: int, content: Any = None) -> tuple[int, Any]:
+        """Address and owner of new memory."""
+        if nbytes == 0:
+            return 0, None
+        memory = self._cupy.cuda.Memory(nbytes)
+        if content is not None:
+            address = np.ascontiguousarray(content).__array_interface__["data"][0]
+            self._cupy.cuda.runtime.memcpy(memory.ptr, address, nbytes, 1)
+        return int(memory.ptr), memory
+
+    def synchronize(self) -> None:
+        """Wait for the device, so that an error belongs to the launch before."""
+        self._cupy.cuda.runtime.deviceSynchronize()
+
+
+Memory = HostMemory | CudaMemory
+
+
+@dataclass
+class Launches:
+    """How often each kernel was packed, by symbol."""
+
+    count: Counter[str] = field(default_factory=Counter)
+
+    @contextlib.contextmanager
+    def counted(self, device: str) -> Iterator[None]:
+        """Count what is packed in the meantime."""
+        from baracuda.driver import CudaKernel
+        from baracuda.host import HostKernel
+
+        kernel: Any = CudaKernel if device == "cuda" else HostKernel
+        pack, count = kernel.pack, self.count
+
+        def counting(self: Any, *args: Any, **options: Any) -> Any:
+            count[self.symbol] += 1
+            return pack(self, *args, **options)
+
+        with mock.patch.object(kernel, "pack", counting):
+            yield
+
+
+def samples(plan: type[Plan], dtypes: tuple[str, ...], everything: bool) -> Iterator[Sample]:
+    """Every op of a plan class: the first in every dtype, the others in one each, in turn."""
+    for number, (kind, op) in enumerate(plan.OPS.items()):
+        elements = [element for element in op.dtypes if not dtypes or element in dtypes]
+        if number and not everything and elements:
+            elements = [elements[number % len(elements)]]
+        for element in elements:
+            yield from _problems(plan, kind, element)
+
+
+def _problems(plan: type[Plan], kind: Any, element: str) -> Iterator[Sample]:
+    for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
+        yield Sample(plan, describe(plan, kind, element, domain, axes))
+    for domain, shape in BROADCAST:
+        for name in shape_fields(plan):
+            yield Sample(plan, describe(plan, kind, element, domain, **{name: shape}))
+    for other, options, _ in plan.ALTERNATIVES:
+        if other is kind:
+            for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
+                yield Sample(plan, describe(plan, kind, element, domain, axes, **options))
+
+
+def run(sample: Sample, memory: Memory, random: np.random.Generator) -> None:
+    """Run a problem in every layout, with and without workspace, with narrow and wide offsets."""
+    stream = bc.Stream.host() if memory.device.kind == "host" else bc.Stream(0, memory.device)
+    try:
+        plans = [sample.plan.select(stream, sample.desc)]
+    except InvalidProblem:  # such as the maximum of no elements
+        return
+    if plans[0].workspace_size():
+        plans.append(sample.plan.select(stream, sample.desc, bc.PlanPreference(max_workspace=0)))
+    for plan in plans:
+        for layouts in LAYOUTS:
+            launch(plan, stream, layouts, memory, random)
+    # Only tensors of gigabytes need 64-bit offsets; the kernels are the same for small ones.
+    with mock.patch("baracuda.layout.INT32_MAX", -1):
+        for layouts in WIDE_LAYOUTS:
+            launch(plans[0], stream, layouts, memory, random, fresh=True)
+
+
+def launch(
+    plan: Any,
+    stream: Any,
+    layouts: tuple[str, str],
+    memory: Memory,
+    random: np.random.Generator,
+    fresh: bool = False,
+) -> None:
+    """Run a plan once on new tensors; `fresh`: by a new plan, which remembers no launch of these layouts."""
+    if fresh:
+        plan = type(plan).select(stream, plan.desc)
+    rules = {rule.name: rule for rule in plan.TENSORS}
+    shapes: Mapping[str, tuple[Shape, str]] = plan.shapes(plan.desc)
+    element = next(getattr(plan.desc, name) for name, rule in plan.desc.RULES.items() if rule == "element")
+    tensors: dict[str, Any] = dict.fromkeys(rules)
+    for name in given(type(plan), plan.desc):
+        shape = shapes[name][0]
+        where = place(shape, layouts[rules[name].io == "out"])
+        content = None
+        if rules[name].io == "in":
+            content = random.standard_normal(where.length).astype(element.numpy).view(np.uint8)
+        nbytes = where.length * element.itemsize
+        address, owner = memory.allocate(nbytes, content)
+        tensors[name] = bc.TensorRef(
+            pointer=address + where.offset * element.itemsize,
+            shape=shape,
+            strides=where.strides,
+            element=element,
+            device=memory.device,
+            buffer=(address, address + nbytes) if numel(shape) else None,
+            owner=owner,
+        )
+    nbytes = plan.workspace_size()
+    workspace = None
+    if nbytes:
+        address, owner = memory.allocate(nbytes)
+        workspace = bc.Workspace(address, nbytes, memory.device, owner)
+    plan.run(stream, workspace, plan.ARGS(**tensors))
+    memory.synchronize()
+
+
+def shapes_missed(launched: Mapping[str, int], dtypes: tuple[str, ...]) -> list[str]:
+    """The kernel shapes of the spec of which no kernel was launched."""
+    from baracuda.codegen import kernels, load_spec
+
+    ran: dict[tuple[str, str, str], bool] = {}
+    for row in kernels(load_spec(None)):
+        if not dtypes or row.dtype in dtypes:
+            shape = (row.plan, row.variant, row.dtype)
+            ran[shape] = ran.get(shape, False) or row.symbol in launched
+    return [" ".join(shape) for shape, did in ran.items() if not did]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run; exit code 1 where a kernel shape was missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", choices=("cuda", "host"), default="cuda")
+    parser.add_argument(
+        "--dtypes", type=words, default=(), metavar="NAME,...", help="element kinds, such as bf16"
+    )
+    parser.add_argument("--plans", type=words, default=(), metavar="NAME,...", help="plan classes")
+    parser.add_argument("--all", action="store_true", help="every op in every dtype")
+    options = parser.parse_args(arguments)
+    memory: Memory = CudaMemory() if options.device == "cuda" else HostMemory()
+    random = np.random.default_rng(7)
+    launches = Launches()
+    problems = 0
+    with launches.counted(options.device):
+        for plan in plan_classes():
+            if options.plans and plan.__name__ not in options.plans:
+                continue
+            for sample in samples(plan, options.dtypes, options.all):
+                run(sample, memory, random)
+                problems += 1
+    missed = [] if options.plans else shapes_missed(launches.count, options.dtypes)
+    made, kernels = launches.count.total(), len(launches.count)
+    print(f"sanitize: {made} launches of {kernels} kernels for {problems} problems")
+    if missed:
+        print(f"sanitize: {len(missed)} kernel shapes were not launched: {'; '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

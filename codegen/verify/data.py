@@ -1,0 +1,120 @@
+"""Tensors for problems: random values of several kinds, with saved tensors taken from the forward's reference."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from baracuda.codegen.verify.floats import FORMATS, numpy_dtype, rounded
+from baracuda.codegen.verify.problems import Problem
+from baracuda.codegen.verify.reference import references
+
+Generator = np.random.Generator
+Profile = Callable[[Generator, tuple[int, ...], str], Any]
+
+
+def _normal(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    del dtype
+    return rng.standard_normal(shape)
+
+
+def _wide(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """Magnitudes over a quarter of the exponents, so that squares neither over- nor underflow."""
+    most = FORMATS[dtype].most // 4
+    return rng.standard_normal(shape) * np.exp2(rng.uniform(-most, most, shape))
+
+
+def _ties(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """Small integers, zeros among them: equal values in nearly every row."""
+    del dtype
+    return rng.integers(-2, 3, shape).astype(np.float64)
+
+
+def _offset(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """A mean that is large beside the spread, exactly representable."""
+    return 2.0 ** (FORMATS[dtype].bits - 3) + rng.integers(-8, 9, shape)
+
+
+def _spaced(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """Distinct values, none near zero or another: where a function has kinks, these lie elsewhere."""
+    del dtype
+    count = int(np.prod(shape))
+    values = (np.arange(count) + 0.3 - count // 2) * (4 / max(count, 1))
+    return rng.permutation(values).reshape(shape)
+
+
+def _special(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    values = special_values(dtype)
+    # So far from the largest value that a sum of many does not overflow on the way to its finite result.
+    values = np.where(np.isfinite(values) & (np.abs(values) > 2), values / 1024, values)
+    return values[rng.integers(0, len(values), shape)]
+
+
+def _positive(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    del dtype
+    return rng.uniform(0.5, 1.5, shape)
+
+
+PROFILES: Mapping[str, Profile] = {
+    "normal": _normal,
+    "wide": _wide,
+    "ties": _ties,
+    "offset": _offset,
+    "spaced": _spaced,
+    "special": _special,
+    "positive": _positive,
+}
+
+
+def special_values(dtype: str) -> Any:
+    """NaN, infinities, zeros of both signs, subnormals, the largest and smallest values, ones, in longdouble."""
+    kind = FORMATS[dtype]
+    tiny = np.ldexp(np.longdouble(1), kind.least)
+    normal = np.ldexp(np.longdouble(1), kind.least + kind.bits - 1)
+    sizes = [np.inf, 0.0, tiny, 3 * tiny, normal - tiny, normal, kind.largest, kind.largest / 2, 1.0, 1.5]
+    return np.array([np.nan, *(sign * size for size in sizes for sign in (1, -1))], np.longdouble)
+
+
+def all_patterns(dtype: str) -> Any:
+    """Every value of a 16-bit element kind, by bit pattern."""
+    return np.arange(65536, dtype=np.uint16).view(numpy_dtype(dtype))
+
+
+def inputs_for(problem: Problem, profile: str = "normal", seed: int = 0) -> dict[str, Any]:
+    """The inputs of a problem and of its forward, in the problem's dtype; equal calls give equal values.
+
+    A saved tensor, one that the forward writes and the backward reads, is the forward's exact result, rounded.
+
+    Args:
+        problem: the problem.
+        profile: one of `PROFILES`; gradients that come in are always normal.
+        seed: picks other values.
+    """
+    rng = np.random.default_rng([zlib.crc32(f"{problem} {profile}".encode()), seed])
+    forward = problem.with_direction("forward")
+    shapes = {name: shape for name, shape in forward.shapes().items() if name in forward.inputs()}
+    values = {name: PROFILES[profile](rng, shape, problem.dtype) for name, shape in shapes.items()}
+    tensors = {name: rounded(value, problem.dtype) for name, value in values.items()}
+    if problem.direction == "backward":
+        tensors |= _backward_inputs(problem, tensors, rng)
+    return tensors
+
+
+def saved_tensors(problem: Problem, tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """What the forward would have saved for a backward, from inputs of the forward: exact, then rounded."""
+    forward = problem.with_direction("forward")
+    names = [name for name in problem.inputs() if name in forward.outputs()]
+    exact = references(forward, tensors) if names else {}
+    return {name: rounded(exact[name], problem.dtype) for name in names}
+
+
+def _backward_inputs(problem: Problem, tensors: Mapping[str, Any], rng: Generator) -> dict[str, Any]:
+    shapes = problem.shapes()
+    found = saved_tensors(problem, tensors)
+    for name in problem.inputs():
+        if name not in tensors and name not in found:
+            found[name] = rounded(_normal(rng, shapes[name], problem.dtype), problem.dtype)
+    return found

@@ -1,0 +1,134 @@
+"""The element kinds as number formats: NumPy dtypes, and errors in units in the last place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from baracuda.codegen.spec.model import COMPUTE
+
+#: What exact inputs are widened to, and what references are computed in.
+WIDE = np.longdouble
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary floating-point format.
+
+    Attributes:
+        bits: digits of the significand, the hidden one included.
+        least: exponent of the smallest subnormal, a power of two.
+        most: exponent of the first power of two beyond the largest finite value.
+    """
+
+    bits: int
+    least: int
+    most: int
+
+    @property
+    def largest(self) -> Any:
+        """The largest finite value."""
+        return np.ldexp(WIDE(2) - np.ldexp(WIDE(2), -self.bits), self.most - 1)
+
+
+FORMATS = {
+    "f16": Format(11, -24, 16),
+    "bf16": Format(8, -133, 128),
+    "f32": Format(24, -149, 128),
+    "f64": Format(53, -1074, 1024),
+}
+
+
+def numpy_dtype(element: str) -> np.dtype[Any]:
+    """The NumPy dtype of an element kind; `ml_dtypes` is imported for bf16."""
+    from baracuda.dtypes import ElementKind
+
+    return ElementKind.parse(element).numpy
+
+
+def rounded(values: Any, element: str) -> Any:
+    """Values in the element kind: rounded once to nearest, overflow to infinity."""
+    wide = np.asarray(values, WIDE)
+    with np.errstate(all="ignore"):
+        if FORMATS[element].bits > FORMATS["f16"].bits:
+            return wide.astype(numpy_dtype(element))
+        # The 16-bit casts of other libraries go by way of a float; the first rounding is made harmless.
+        return _round_to_odd(wide).astype(numpy_dtype(element))
+
+
+def _round_to_odd(wide: Any) -> Any:
+    """float32 values that round on to 16 bits as the wide ones do: inexact ones get an odd last bit."""
+    near = wide.astype(np.float32)
+    away = np.abs(near.astype(WIDE)) > np.abs(wide)
+    down = np.where(away, np.nextafter(near, np.float32(0)), near)
+    inexact = (down.astype(WIDE) != wide) & np.isfinite(wide) & np.isfinite(down)
+    return (down.view(np.uint32) | inexact.astype(np.uint32)).view(np.float32)
+
+
+def widened(values: Any) -> Any:
+    """The same values in the widest dtype; every element kind fits exactly."""
+    array = np.asarray(values)
+    if array.dtype.kind in "biu":
+        return array
+    with np.errstate(all="ignore"):
+        return (array if array.dtype.kind == "f" else array.astype(np.float32)).astype(WIDE)
+
+
+def ulp(element: str, values: Any) -> Any:
+    """The distance between neighbouring numbers of a kind at the magnitude of `values`; subnormals count."""
+    kind = FORMATS[element]
+    size = np.minimum(np.abs(np.asarray(values, WIDE)), kind.largest)
+    _, exponent = np.frexp(size)
+    exponent = np.where(np.isfinite(size) & (size > 0), exponent, kind.least)
+    return np.ldexp(WIDE(1), np.maximum(exponent - kind.bits, kind.least))
+
+
+def ulp_errors(element: str, got: Any, want: Any, scale: Any = None) -> Any:
+    """The error of each element, in units in the last place of `max(|want|, scale)`.
+
+    NaN equals NaN, and an infinite `want` must be met exactly. A finite `want` beyond the largest finite
+    value may round to infinity: both sides then count as the first power of two that does not fit. Where the
+    terms of the scale together are beyond the kind that is computed in, sums of a part of them may overflow,
+    and what is not finite is no error. Any other disagreement is infinite.
+
+    Args:
+        element: the element kind of `got`.
+        got: what a kernel wrote.
+        want: the exact values, of the same shape, in longdouble.
+        scale: the magnitude that the bound is a multiple of, where it is more than `|want|`.
+    """
+    kind = FORMATS[element]
+    got, want = widened(got), np.asarray(want, WIDE)
+    if got.shape != want.shape:
+        raise ValueError(f"got shape {got.shape}, want {want.shape}")
+    edge = np.ldexp(WIDE(1), kind.most)
+    with np.errstate(all="ignore"):
+        size = np.abs(want) if scale is None else np.fmax(np.abs(want), np.abs(np.asarray(scale, WIDE)))
+        unit = ulp(element, size)
+        errors = np.abs(np.clip(got, -edge, edge) - np.clip(want, -edge, edge)) / unit
+    alike = (np.isnan(got) & np.isnan(want)) | (np.isinf(want) & (got == want))
+    if scale is not None:
+        limit = FORMATS[COMPUTE[element]].largest
+        alike |= (size > limit) & np.isfinite(size) & ~np.isfinite(got)
+    special = np.isnan(got) | np.isnan(want) | np.isinf(want)
+    # Beside an infinite scale every error would be small.
+    special |= ~np.isfinite(size) & (got != want)
+    return np.where(alike, WIDE(0), np.where(special, WIDE("inf"), errors))
+
+
+def largest_error(element: str, got: Any, want: Any, scale: Any = None) -> float:
+    """The largest of `ulp_errors`, 0 where there are no elements."""
+    errors = ulp_errors(element, got, want, scale)
+    return float(np.max(errors)) if errors.size else 0.0
+
+
+def bits_of(values: Any) -> Any:
+    """The bit patterns of an array, as unsigned integers of its element size, with every NaN made one."""
+    array = np.ascontiguousarray(values)
+    patterns = array.view(np.dtype(f"u{array.dtype.itemsize}")).copy()
+    with np.errstate(all="ignore"):
+        nan = np.isnan(array) if array.dtype.kind == "f" else np.isnan(array.astype(np.float32))
+    patterns[nan] = np.iinfo(patterns.dtype).max
+    return patterns

@@ -1,0 +1,279 @@
+"""Problems of an op: descriptors made from the types of their fields, whatever the op is called."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from baracuda.codegen.spec.model import Op, Program, Spec
+
+Shape = tuple[int, ...]
+
+#: The package of the generated plans; a user's own spec has another.
+GENERATED = "baracuda.generated"
+
+#: Values of numeric fields for ops that name none in `samples`, by the field's type.
+SAMPLES: Mapping[str, tuple[float, ...]] = {"f64": (0.25, 0.0, 1.0, -0.5, 1.7), "i64": (1, 0, 2)}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One descriptor of one op, in one direction and dtype.
+
+    Attributes:
+        op: the op.
+        direction: "forward" or "backward".
+        dtype: the element kind.
+        fields: every field of the descriptor but its kind and element.
+        package: the package of the generated plans.
+    """
+
+    op: Op
+    direction: str
+    dtype: str
+    fields: Mapping[str, Any] = field(hash=False)
+    package: str = GENERATED
+
+    def __str__(self) -> str:
+        fields = ",".join(f"{name}={value}" for name, value in self.fields.items())
+        return f"{self.op.stem(self.direction)}/{self.dtype} {fields}".replace(" ", "")
+
+    @property
+    def domain(self) -> Shape:
+        """The extents that the kernels run over."""
+        shape: Shape = self.fields[self.op.family.domain]
+        return shape
+
+    @property
+    def axes(self) -> Shape:
+        """The aggregated axes, ascending; none where the family has none."""
+        axes: Shape = self.fields[self.op.family.axes] if self.op.family.axes else ()
+        return axes
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The op's options and their values here."""
+        return {name: str(self.fields[name]) for name in self.op.options}
+
+    @property
+    def program(self) -> Program:
+        """The formulas that serve it."""
+        return program_of(self.op, self.direction, self.options)
+
+    @property
+    def plan_class(self) -> Any:
+        """The generated plan class."""
+        return plan_class(self.op.family.plan_class(self.direction), self.package)
+
+    def descriptor(self, **changes: Any) -> Any:
+        """The descriptor, with fields changed by name."""
+        fields = {"kind": self.op.kind.lower(), "element": self.dtype, **self.fields, **changes}
+        names = self.plan_class.DESCRIPTOR.RULES
+        return self.plan_class.DESCRIPTOR(**{name: fields[name] for name in names if name in fields})
+
+    def with_direction(self, direction: str) -> Problem:
+        """The same problem in the other direction."""
+        return replace(self, direction=direction)
+
+    def with_fields(self, **changes: Any) -> Problem:
+        """The problem with fields changed by name."""
+        return replace(self, fields={**self.fields, **changes})
+
+    def shapes(self, direction: str | None = None) -> dict[str, Shape]:
+        """The shapes of the tensors of a direction, this problem's own by default."""
+        problem = self if direction is None else self.with_direction(direction)
+        found = problem.plan_class.shapes(problem.descriptor())
+        return {name: shape for name, (shape, _) in found.items()}
+
+    def tensors(self, direction: str | None = None) -> tuple[str, ...]:
+        """The tensors that the op's plan takes in a direction, required and optional, in the plan's order."""
+        direction = direction or self.direction
+        program = program_of(self.op, direction, self.options)
+        known = {*program.read, *program.takes, *program.written}
+        return tuple(name for name in self.op.family.tensors(direction) if name in known)
+
+    def inputs(self, direction: str | None = None) -> tuple[str, ...]:
+        """Those of `tensors` that are read."""
+        rules = self.op.family.tensors(direction or self.direction)
+        return tuple(name for name in self.tensors(direction) if rules[name].io == "in")
+
+    def outputs(self, direction: str | None = None) -> tuple[str, ...]:
+        """Those of `tensors` that are written."""
+        rules = self.op.family.tensors(direction or self.direction)
+        return tuple(name for name in self.tensors(direction) if rules[name].io == "out")
+
+    def optional(self) -> tuple[str, ...]:
+        """Those of `tensors` that a caller may leave out."""
+        rules, takes = self.op.family.tensors(self.direction), self.program.takes
+        return tuple(
+            name
+            for name in self.tensors()
+            if takes.get(name) == "optional" or (rules[name].optional and name not in takes)
+        )
+
+    def summed(self) -> tuple[str, ...]:
+        """Outputs of a map that lack some of the domain's elements: gradients of broadcast operands."""
+        if self.op.family.template != "map":
+            return ()
+        shapes, rank = self.shapes(), len(self.domain)
+        return tuple(
+            name for name in self.outputs() if (1,) * (rank - len(shapes[name])) + shapes[name] != self.domain
+        )
+
+    def is_valid(self) -> bool:
+        """Whether `select` would take the descriptor."""
+        from baracuda.errors import BaracudaError
+
+        try:
+            desc = self.descriptor()
+            desc.check()
+        except BaracudaError:
+            return False
+        return next(iter(self.plan_class.violations(desc)), None) is None
+
+
+@functools.lru_cache(maxsize=512)
+def plan_class(name: str, package: str = GENERATED) -> Any:
+    """A generated class by its name."""
+    module = importlib.import_module(f"{package}.plans").MODULES[name]
+    return getattr(importlib.import_module(f"{package}.plans.{module}"), name)
+
+
+def program_of(op: Op, direction: str, options: Mapping[str, str]) -> Program:
+    """The program of an op for a direction and values of its options."""
+    for program in op.all_programs():
+        if program.direction == direction and all(options.get(key) == value for key, value in program.options):
+            return program
+    raise KeyError(f"{op.name} has no {direction} for {dict(options)}")
+
+
+def directions(op: Op) -> tuple[str, ...]:
+    """The directions that an op has."""
+    return tuple(op.programs)
+
+
+def each_op(spec: Spec) -> Iterator[tuple[Op, str, str]]:
+    """Every op with each of its directions and dtypes, in the order of the file."""
+    for op in spec.ops.values():
+        for direction, dtype in itertools.product(op.programs, op.dtypes):
+            yield op, direction, dtype
+
+
+def problems(
+    op: Op,
+    direction: str,
+    dtype: str,
+    shapes: Sequence[Shape],
+    *,
+    broadcast: bool = False,
+    every_option: bool = True,
+    package: str = GENERATED,
+) -> list[Problem]:
+    """Problems over some domains: every choice of axes and options, numbers in turn, operands broadcast if asked.
+
+    Args:
+        op: the op.
+        direction: "forward" or "backward".
+        dtype: the element kind.
+        shapes: extents of the domain.
+        broadcast: whether operands that may have fewer extents than the domain have them.
+        every_option: whether each value of each option gets problems; else the defaults alone.
+        package: the package of the generated plans.
+    """
+    found = []
+    counter = itertools.count()
+    for shape in shapes:
+        for axes in axes_of(len(shape)) if op.family.axes else [None]:
+            for operands in _operand_shapes(op, shape) if broadcast else [{}]:
+                for options in _options(op, every_option):
+                    fields = _fields(op, shape, axes, operands, options, next(counter))
+                    problem = Problem(op, direction, dtype, fields, package)
+                    if problem.is_valid():
+                        found.append(problem)
+    if not found and shapes:
+        raise ValueError(
+            f"{op.name}: no descriptor over {list(shapes)} is valid; "
+            "give values that are in `samples` of the op"
+        )
+    return found
+
+
+def axes_of(rank: int) -> list[Shape]:
+    """Axes to aggregate, of every position: the last, the first, the middle, several, all and none."""
+    every = tuple(range(rank))
+    chosen = [every[-1:], every[:1], every[1:-1], every[::2], every, ()]
+    return list(dict.fromkeys(chosen))
+
+
+def with_numbers(problem: Problem) -> list[Problem]:
+    """The problem with each combination of its numbers' samples that makes sense."""
+    fields = problem.op.family.descriptor
+    numbers = [name for name, rule in fields.items() if rule.type in SAMPLES and name in problem.fields]
+    choices = itertools.product(*(_samples(problem.op, name, fields[name].type) for name in numbers))
+    found = [problem.with_fields(**dict(zip(numbers, values, strict=True))) for values in choices]
+    return [changed for changed in found if changed.is_valid()]
+
+
+def _samples(op: Op, name: str, type_: str) -> tuple[Any, ...]:
+    values = op.samples.get(name) or SAMPLES[type_]
+    return tuple(int(value) for value in values) if type_ == "i64" else tuple(float(value) for value in values)
+
+
+def _options(op: Op, every: bool) -> list[dict[str, str]]:
+    names = list(op.options)
+    choices = itertools.product(*(op.options[name] if every else op.options[name][:1] for name in names))
+    return [dict(zip(names, values, strict=True)) for values in choices]
+
+
+def _fields(
+    op: Op, shape: Shape, axes: Shape | None, operands: Mapping[str, Shape], options: Mapping[str, str], turn: int
+) -> dict[str, Any]:
+    """The fields of a descriptor; `turn` picks the sample of each number."""
+    family, read = op.family, {attribute.source for attribute in op.attributes}
+    fields: dict[str, Any] = {}
+    for name, rule in family.descriptor.items():
+        if name == family.domain:
+            fields[name] = shape
+        elif name == family.axes:
+            fields[name] = axes
+        elif rule.type == "shape":
+            if rule.default is None:
+                raise ValueError(f"{op.name}: the shape {name} follows from nothing")
+            fields[name] = operands.get(name, shape)
+        elif rule.type in SAMPLES and (name in read or rule.default is None):
+            values = _samples(op, name, rule.type)
+            fields[name] = values[turn % len(values)]
+        elif rule.type == "bool":
+            fields[name] = bool(turn % 2)
+        elif name in options:
+            fields[name] = options[name]
+    return fields
+
+
+def _operand_shapes(op: Op, shape: Shape) -> list[dict[str, Shape]]:
+    """Shapes of the operands that are broadcast to the domain: each alone, then several in different ways."""
+    names = [
+        name
+        for name, rule in op.family.descriptor.items()
+        if rule.type == "shape" and rule.default == op.family.domain
+    ]
+    if not names:
+        return [{}]
+    rank = len(shape)
+    smaller = [
+        shape[1:],
+        (1, *shape[1:]),
+        (*shape[:-1], 1),
+        tuple(1 if axis % 2 else extent for axis, extent in enumerate(shape)),
+        (1,) * rank,
+        (),
+    ]
+    smaller = [one for one in dict.fromkeys(smaller) if len(one) <= rank]
+    found = [{name: one} for name in names for one in smaller]
+    for place in range(len(smaller)):
+        found.append({name: smaller[(place + 2 * turn) % len(smaller)] for turn, name in enumerate(names)})
+    return found

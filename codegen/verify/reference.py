@@ -1,0 +1,111 @@
+"""What a plan should have written: each op's independent reference, in longdouble, on exactly widened inputs."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
+from baracuda.codegen.spec.model import Spec
+from baracuda.codegen.verify.floats import WIDE, widened
+from baracuda.codegen.verify.problems import Problem
+
+Arrays = Mapping[str, Any]
+
+
+def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
+    """The exact outputs of a problem, by name, in longdouble and of the outputs' shapes.
+
+    Args:
+        problem: the problem.
+        tensors: the inputs of both directions, as far as references speak of them, in any dtype.
+    """
+    shapes = problem.shapes()
+    return {
+        name: _fitted(problem, name, value, shapes[name])
+        for name, value in _unfitted(problem, tensors).items()
+    }
+
+
+def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
+    """The magnitude of each output that its error bound is a multiple of, where it is more than the output's own.
+
+    That is the op's `scale`; the gradient of a broadcast operand is a sum, so its terms' magnitudes add up.
+    """
+    shapes, summed, found = problem.shapes(), problem.summed(), {}
+    env = _environment(problem, tensors)
+    terms = _unfitted(problem, tensors) if summed else {}
+    for name in problem.outputs():
+        scale = problem.op.scale.get(name)
+        size = None if scale is None else np.abs(evaluate_scale(spec, scale, env, problem.axes))
+        if name in summed:
+            with np.errstate(all="ignore"):
+                size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
+        if size is not None:
+            found[name] = _fitted(problem, name, size, shapes[name])
+    return found
+
+
+def evaluate_scale(spec: Spec, scale: Expr, env: Arrays, axes: tuple[int, ...]) -> Any:
+    """The value of a magnitude formula; calls of monoids aggregate over the axes, which stay with extent 1."""
+    values = dict(env)
+
+    def aggregate(node: Expr) -> Expr:
+        if not (isinstance(node, Call) and node.name in spec.monoids):
+            return node
+        monoid = spec.monoids[node.name]
+        if monoid.numpy is None:
+            raise ValueError(f"the monoid {monoid.name} is used in a scale and has no `numpy` expression")
+        operand = evaluate(node.args[0], _only(values, node.args[0]))
+        name = f"aggregate_{len(values)}"
+        values[name] = np.asarray(reference(monoid.numpy, {"x": operand, "axes": axes}), WIDE)
+        return Name(name)
+
+    whole = rewrite(scale, aggregate)
+    return evaluate(whole, _only(values, whole))
+
+
+def _only(values: Arrays, expr: Expr) -> dict[str, Any]:
+    """The values that a formula reads: the others need not be of a type that formulas know."""
+    return {name: values[name] for name in free_names(expr)}
+
+
+def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
+    env: dict[str, Any] = {}
+    for name, rule in problem.op.family.descriptor.items():
+        if name in problem.fields:
+            value = problem.fields[name]
+            env[name] = WIDE(value) if rule.type == "f64" else value
+    env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
+    env |= {name: widened(value) for name, value in tensors.items()}
+    if problem.op.family.axes is not None:
+        env["axes"] = problem.axes
+        env["extent"] = math.prod(problem.domain[axis] for axis in problem.axes)
+    return env
+
+
+def _unfitted(problem: Problem, tensors: Arrays) -> dict[str, Any]:
+    env = _environment(problem, tensors)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        # NumPy warns of empty rows and too few degrees of freedom: here they are asked for.
+        warnings.simplefilter("ignore")
+        return {
+            name: np.asarray(reference(problem.op.ref[name], env), WIDE) for name in problem.outputs()
+        }
+
+
+def _fitted(problem: Problem, name: str, value: Any, shape: tuple[int, ...]) -> Any:
+    """A reference's value in the output's shape: broadcast to it, or summed over the axes that it lacks."""
+    if problem.op.family.template != "map":
+        # Some functions give a scalar an axis.
+        return value.reshape(shape) if value.size == math.prod(shape) else np.broadcast_to(value, shape)
+    domain = problem.domain
+    whole = np.broadcast_to(value, domain)
+    padded = (1,) * (len(domain) - len(shape)) + shape
+    lacking = tuple(axis for axis, extent in enumerate(domain) if padded[axis] != extent)
+    with np.errstate(all="ignore"):
+        return np.sum(whole, axis=lacking, keepdims=True).reshape(shape)

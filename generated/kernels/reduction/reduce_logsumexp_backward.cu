@@ -1,0 +1,93 @@
+// reduce_logsumexp_backward: gradients of log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp.
+//   l = logsumexp(x)
+//   dx = 0 if isinf(l.m) else dy * (exp(x - l.m) / l.s)
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Logsumexp: logarithm of the sum of exp(x), as m + log(s).
+struct Logsumexp {
+    A m = -baracuda::inf<A>;
+    A s = A(0);
+
+    using Run = Logsumexp;
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        run = merge(run, {x, A(1)});
+    }
+    BARACUDA_FN static Logsumexp close(const Run& run) { return run; }
+    BARACUDA_FN static Logsumexp merge(const Logsumexp& a, const Logsumexp& b) {
+        const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
+        return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
+    }
+    BARACUDA_FN A value() const { return m + baracuda::log(s); }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Logsumexp l;
+    };
+    struct Run {  // what a lane takes its elements into
+        Logsumexp::Run l;
+    };
+    struct Row {  // what the elements of a row share
+        A dy;
+        A l_m;
+        A l_s;
+        bool of_row0;
+    };
+
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Logsumexp::push(run.l, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Logsumexp::close(run.l)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Logsumexp::merge(a.l, b.l)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A dy = row_in[0];
+        const A l_m = state.l.m;
+        const A l_s = state.l.s;
+        const bool of_row0 = baracuda::isinf(l_m);
+        return {dy, l_m, l_s, of_row0};
+    }
+    BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
+        const A x = in[0];
+        out[0] = row.of_row0 ? A(0) : row.dy * (baracuda::exp(x - row.l_m) / row.l_s);
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 1, 1, 0> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_logsumexp_backward, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_logsumexp_backward, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

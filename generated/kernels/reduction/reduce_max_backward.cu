@@ -1,0 +1,55 @@
+// reduce_max_backward: gradients of largest element, NaN if any is; torch.amax, jnp.max. ties=all.
+//   hit = x == y or isnan(x) and isnan(y)
+//   dx = dy if hit else 0
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+struct Formula {
+    static constexpr bool AGGREGATES = false;
+    struct State {};
+    struct Run {};
+    struct Row {  // what the elements of a row share
+        A dy;
+        A y;
+        bool of_row0;
+    };
+
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[2], i64 extent) const {
+        const A dy = row_in[0];
+        const A y = row_in[1];
+        const bool of_row0 = baracuda::isnan(y);
+        return {dy, y, of_row0};
+    }
+    BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
+        const A x = in[0];
+        const bool hit = x == row.y || (baracuda::isnan(x) && row.of_row0);
+        out[0] = hit ? row.dy : A(0);
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 2, 1, 0> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_max_backward, contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_max_backward, strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_max_backward, columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_max_backward, strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

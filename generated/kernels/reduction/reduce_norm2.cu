@@ -1,0 +1,90 @@
+// reduce_norm2: Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm.
+//   y = squares(x)
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Squares: sum of the squares of x, in three ranges.
+struct Squares {
+    static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
+    static constexpr A tiny = baracuda::by_compute<A>(1.0842021724855044e-19f, 1.4916681462400413e-154);
+    static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
+    static constexpr A grow = baracuda::by_compute<A>(3.777893186295716e+22f, 4.4989137945431964e+161);
+    A big = A(0);
+    A mid = A(0);
+    A small = A(0);
+
+    using Run = Squares;
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const bool is_big = baracuda::abs(x) > huge;
+        const bool is_small = baracuda::abs(x) < tiny;
+        run = merge(run, {is_big ? baracuda::square(x * shrink) : A(0), (is_big || is_small) ? A(0) : baracuda::square(x), is_small ? baracuda::square(x * grow) : A(0)});
+    }
+    BARACUDA_FN static Squares close(const Run& run) { return run; }
+    BARACUDA_FN static Squares merge(const Squares& a, const Squares& b) {
+        return {a.big + b.big, a.mid + b.mid, a.small + b.small};
+    }
+    BARACUDA_FN A factor() const { return big > A(0) ? shrink : (mid == A(0) ? grow : A(1)); }
+    BARACUDA_FN A length() const { return big > A(0) ? baracuda::sqrt(big + mid * shrink * shrink) : (mid == A(0) ? baracuda::sqrt(small) : baracuda::sqrt(mid + small / grow / grow)); }
+    BARACUDA_FN A value() const { return length() / factor(); }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Squares squares_x;
+    };
+    struct Run {  // what a lane takes its elements into
+        Squares::Run squares_x;
+    };
+    struct Row {  // what the elements of a row share
+        A new_y;
+    };
+
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Squares::push(run.squares_x, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Squares::close(run.squares_x)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Squares::merge(a.squares_x, b.squares_x)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A squares_x = state.squares_x.value();
+        const A new_y = squares_x;
+        return {new_y};
+    }
+    BARACUDA_FN void finish(const Row& row, A (&out)[1]) const {
+        out[0] = row.new_y;
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 0, 0, 1> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_norm2, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_norm2, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,101 @@
+// reduce_norm2_backward: gradients of Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm.
+//   n = squares(x)
+//   dx = 0 if n.length == 0 else dy * (x * n.factor / n.length)
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Squares: sum of the squares of x, in three ranges.
+struct Squares {
+    static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
+    static constexpr A tiny = baracuda::by_compute<A>(1.0842021724855044e-19f, 1.4916681462400413e-154);
+    static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
+    static constexpr A grow = baracuda::by_compute<A>(3.777893186295716e+22f, 4.4989137945431964e+161);
+    A big = A(0);
+    A mid = A(0);
+    A small = A(0);
+
+    using Run = Squares;
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const bool is_big = baracuda::abs(x) > huge;
+        const bool is_small = baracuda::abs(x) < tiny;
+        run = merge(run, {is_big ? baracuda::square(x * shrink) : A(0), (is_big || is_small) ? A(0) : baracuda::square(x), is_small ? baracuda::square(x * grow) : A(0)});
+    }
+    BARACUDA_FN static Squares close(const Run& run) { return run; }
+    BARACUDA_FN static Squares merge(const Squares& a, const Squares& b) {
+        return {a.big + b.big, a.mid + b.mid, a.small + b.small};
+    }
+    BARACUDA_FN A factor() const { return big > A(0) ? shrink : (mid == A(0) ? grow : A(1)); }
+    BARACUDA_FN A length() const { return big > A(0) ? baracuda::sqrt(big + mid * shrink * shrink) : (mid == A(0) ? baracuda::sqrt(small) : baracuda::sqrt(mid + small / grow / grow)); }
+    BARACUDA_FN A value() const { return length() / factor(); }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Squares n;
+    };
+    struct Run {  // what a lane takes its elements into
+        Squares::Run n;
+    };
+    struct Row {  // what the elements of a row share
+        A dy;
+        A n_length;
+        A n_factor;
+        bool of_row0;
+    };
+
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Squares::push(run.n, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Squares::close(run.n)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Squares::merge(a.n, b.n)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A dy = row_in[0];
+        const A n_length = state.n.length();
+        const A n_factor = state.n.factor();
+        const bool of_row0 = n_length == A(0);
+        return {dy, n_length, n_factor, of_row0};
+    }
+    BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
+        const A x = in[0];
+        out[0] = row.of_row0 ? A(0) : row.dy * (x * row.n_factor / row.n_length);
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 1, 1, 0> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_norm2_backward, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_norm2_backward, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,90 @@
+// reduce_prod: product over the reduced axes; torch.prod, jnp.prod.
+//   y = product(x)
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Product: product of x.
+struct Product {
+    A m = A(1);
+    i64 e = 0;
+    i64 zeros = 0;
+
+    struct Run {
+        A m = A(1);
+        i64 e = 0;
+        i64 zeros = 0;
+    };
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const Run r = run;
+        run = {r.m * (x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x)), r.e + baracuda::exponent(x), r.zeros + (x == A(0) ? 1 : 0)};
+    }
+    BARACUDA_FN static Product close(const Run& r) {
+        return {baracuda::mantissa(r.m), r.e + baracuda::exponent(r.m), r.zeros};
+    }
+    BARACUDA_FN static Product merge(const Product& a, const Product& b) {
+        const A both = a.m * b.m;
+        return {baracuda::mantissa(both), a.e + b.e + baracuda::exponent(both), a.zeros + b.zeros};
+    }
+    BARACUDA_FN A value() const { return zeros > 0 ? m * A(0) : baracuda::ldexp(m, e); }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Product product_x;
+    };
+    struct Run {  // what a lane takes its elements into
+        Product::Run product_x;
+    };
+    struct Row {  // what the elements of a row share
+        A new_y;
+    };
+
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Product::push(run.product_x, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Product::close(run.product_x)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Product::merge(a.product_x, b.product_x)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A product_x = state.product_x.value();
+        const A new_y = product_x;
+        return {new_y};
+    }
+    BARACUDA_FN void finish(const Row& row, A (&out)[1]) const {
+        out[0] = row.new_y;
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 0, 0, 1> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_prod, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_prod, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,109 @@
+// reduce_prod_backward: gradients of product over the reduced axes; torch.prod, jnp.prod.
+//   zero = x == 0
+//   others = t.zeros - (1 if zero else 0)
+//   ratio = t.m / (copysign(1, x) if zero else mantissa(x))
+//   t = product(x)
+//   dx = ldexp(dy * ratio, t.e - exponent(x)) if others == 0 else dy * 0
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Product: product of x.
+struct Product {
+    A m = A(1);
+    i64 e = 0;
+    i64 zeros = 0;
+
+    struct Run {
+        A m = A(1);
+        i64 e = 0;
+        i64 zeros = 0;
+    };
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const Run r = run;
+        run = {r.m * (x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x)), r.e + baracuda::exponent(x), r.zeros + (x == A(0) ? 1 : 0)};
+    }
+    BARACUDA_FN static Product close(const Run& r) {
+        return {baracuda::mantissa(r.m), r.e + baracuda::exponent(r.m), r.zeros};
+    }
+    BARACUDA_FN static Product merge(const Product& a, const Product& b) {
+        const A both = a.m * b.m;
+        return {baracuda::mantissa(both), a.e + b.e + baracuda::exponent(both), a.zeros + b.zeros};
+    }
+    BARACUDA_FN A value() const { return zeros > 0 ? m * A(0) : baracuda::ldexp(m, e); }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Product t;
+    };
+    struct Run {  // what a lane takes its elements into
+        Product::Run t;
+    };
+    struct Row {  // what the elements of a row share
+        A dy;
+        i64 t_zeros;
+        A t_m;
+        i64 t_e;
+        A of_row0;
+    };
+
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Product::push(run.t, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Product::close(run.t)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Product::merge(a.t, b.t)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A dy = row_in[0];
+        const i64 t_zeros = state.t.zeros;
+        const A t_m = state.t.m;
+        const i64 t_e = state.t.e;
+        const A of_row0 = dy * A(0);
+        return {dy, t_zeros, t_m, t_e, of_row0};
+    }
+    BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
+        const A x = in[0];
+        const bool zero = x == A(0);
+        const i64 others = row.t_zeros - (zero ? 1 : 0);
+        const A ratio = row.t_m / (zero ? baracuda::copysign(A(1), x) : baracuda::mantissa(x));
+        out[0] = others == 0 ? baracuda::ldexp(row.dy * ratio, row.t_e - baracuda::exponent(x)) : row.of_row0;
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 1, 1, 0> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_prod_backward, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_prod_backward, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

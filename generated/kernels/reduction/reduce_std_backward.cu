@@ -1,0 +1,113 @@
+// reduce_std_backward: gradients of square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std.
+//   freedom = extent - correction
+//   factor = nan if freedom <= 0 else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) * freedom)
+//   v = moments(x - head(x))
+//   dx = dy * (x - head(x) - v.mean) * factor
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Moments: count, mean and sum of squared deviations from the mean of x.
+struct Moments {
+    i64 n = 0;
+    A mean = A(0);
+    A m2 = A(0);
+
+    struct Run {
+        i64 n = 0;
+        A origin = A(0);
+        A s = A(0);
+        A q = A(0);
+    };
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const Run r = run;
+        const A o = r.n == 0 ? x : r.origin;
+        const A d = x - o;
+        run = {r.n + 1, o, r.s + d, r.q + d * d};
+    }
+    BARACUDA_FN static Moments close(const Run& r) {
+        const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
+        return {r.n, r.origin + shift, baracuda::max(r.q - r.s * shift, A(0))};
+    }
+    BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
+        const i64 n = a.n + b.n;
+        const A d = b.mean - a.mean;
+        const A share = n == 0 ? A(0) : A(b.n) / A(n);
+        return {n, a.mean + d * share, a.m2 + b.m2 + d * d * share * A(a.n)};
+    }
+    BARACUDA_FN A value() const { return mean; }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Moments v;
+    };
+    struct Run {  // what a lane takes its elements into
+        Moments::Run v;
+    };
+    struct Row {  // what the elements of a row share
+        A dy;
+        A head_x;
+        A v_mean;
+        A factor;
+    };
+    i64 correction;
+
+    BARACUDA_FN static constexpr bool is_head(int place) { return place == 1; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
+        const A x = in[0];
+        const A head_x = row_in[1];
+        Moments::push(run.v, x - head_x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Moments::close(run.v)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Moments::merge(a.v, b.v)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[2], i64 extent) const {
+        const A dy = row_in[0];
+        const A head_x = row_in[1];
+        const A v_m2 = state.v.m2;
+        const A v_mean = state.v.mean;
+        const i64 freedom = extent - correction;
+        const A factor = freedom <= 0 ? baracuda::nan<A> : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
+        return {dy, head_x, v_mean, factor};
+    }
+    BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
+        const A x = in[0];
+        out[0] = row.dy * (x - row.head_x - row.v_mean) * row.factor;
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 2, 1, 0> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_std_backward, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_std_backward, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

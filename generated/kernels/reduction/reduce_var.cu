@@ -1,0 +1,107 @@
+// reduce_var: variance with n - correction degrees of freedom, NaN where there are none; torch.var, jnp.var.
+//   freedom = extent - correction
+//   v = moments(x - head(x))
+//   y = v.m2 / freedom if freedom > 0 else nan
+//   mean = v.mean + head(x) if extent > 0 else nan
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i64;
+
+// Moments: count, mean and sum of squared deviations from the mean of x.
+struct Moments {
+    i64 n = 0;
+    A mean = A(0);
+    A m2 = A(0);
+
+    struct Run {
+        i64 n = 0;
+        A origin = A(0);
+        A s = A(0);
+        A q = A(0);
+    };
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const Run r = run;
+        const A o = r.n == 0 ? x : r.origin;
+        const A d = x - o;
+        run = {r.n + 1, o, r.s + d, r.q + d * d};
+    }
+    BARACUDA_FN static Moments close(const Run& r) {
+        const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
+        return {r.n, r.origin + shift, baracuda::max(r.q - r.s * shift, A(0))};
+    }
+    BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
+        const i64 n = a.n + b.n;
+        const A d = b.mean - a.mean;
+        const A share = n == 0 ? A(0) : A(b.n) / A(n);
+        return {n, a.mean + d * share, a.m2 + b.m2 + d * d * share * A(a.n)};
+    }
+    BARACUDA_FN A value() const { return mean; }
+};
+
+struct Formula {
+    static constexpr bool AGGREGATES = true;
+    struct State {  // what a row is merged into
+        Moments v;
+    };
+    struct Run {  // what a lane takes its elements into
+        Moments::Run v;
+    };
+    struct Row {  // what the elements of a row share
+        A new_y;
+        A new_mean;
+    };
+    i64 correction;
+
+    BARACUDA_FN static constexpr bool is_head(int place) { return place == 0; }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        const A head_x = row_in[0];
+        Moments::push(run.v, x - head_x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Moments::close(run.v)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Moments::merge(a.v, b.v)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A head_x = row_in[0];
+        const A v_m2 = state.v.m2;
+        const A v_mean = state.v.mean;
+        const i64 freedom = extent - correction;
+        const A new_y = freedom > 0 ? v_m2 / A(freedom) : baracuda::nan<A>;
+        const A new_mean = extent > 0 ? v_mean + head_x : baracuda::nan<A>;
+        return {new_y, new_mean};
+    }
+    BARACUDA_FN void finish(const Row& row, A (&out)[2]) const {
+        out[0] = row.new_y;
+        out[1] = row.new_mean;
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 1, 1, 0, 2> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(reduce_var, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_var, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_var, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_var, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(reduce_var, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

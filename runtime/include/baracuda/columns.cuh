@@ -1,0 +1,191 @@
+// Columns: rows whose elements lie side by side, so that a thread walks down and a warp reads across.
+//
+// The elements of a row lie at one stride. The same formulas and the same tree as in aggregate.cuh, spread otherwise: a block takes one chunk of a tile of
+// neighbouring rows (here: columns), a thread one lane of VC columns, or four lanes of one column.
+#pragma once
+#include <baracuda/aggregate.cuh>
+
+namespace baracuda {
+
+// A block's tile: ACROSS threads with VC columns each, and 32 lanes down.
+template <class T, class Formula, int VC, int ACROSS, class Operands> struct ColumnTile {
+    using A = compute_t<T>;
+    using State = typename Formula::State;
+    using Run = typename Formula::Run;
+    static constexpr int EI = Operands::EI, RI = Operands::RI, EO = Operands::EO;
+    static constexpr int SIZE = Pack<T>::SIZE;
+    static constexpr int STEPS = CHUNK / (LANES * SIZE);
+    static constexpr int COLUMNS = ACROSS * VC;
+    static constexpr int IN_WARP = LANES / ACROSS;                // lanes of the tree that a warp holds side by side
+    static constexpr int IN_THREAD = LANES / WARPS / IN_WARP;     // and those that a thread takes one after another
+    struct alignas(VC * sizeof(T)) Across { T item[VC]; };
+
+    const Operands& p;
+    const Formula& formula;
+    int warp, across, down;
+    i64 outer, first_column, chunk;
+    bool there;
+    i64 offset[at_least_one(Operands::IN + Operands::OUT)];
+    A row_in[VC][at_least_one(RI)];
+
+    BARACUDA_FN ColumnTile(const Operands& operands, const Formula& f) : p(operands), formula(f) {
+        const i64 tiles = (p.columns + COLUMNS - 1) / COLUMNS;
+        const i64 block = blockIdx.x;
+        chunk = block / tiles % p.splits;
+        outer = block / tiles / p.splits;
+        warp = threadIdx.x / LANES;
+        across = threadIdx.x % ACROSS;
+        down = threadIdx.x % LANES / ACROSS;
+        first_column = block % tiles * COLUMNS + across * VC;
+        there = first_column < p.columns;
+        for (int o = 0; o < Operands::IN + Operands::OUT; ++o) offset[o] = 0;
+        if (there) p.kept.add(row(0), offset);
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) {
+            i64 place[Operands::IN + Operands::OUT] = {};
+            if (RI > 0 && there) p.kept.add(row(v), place);
+            for (int r = 0; r < RI; ++r)
+                row_in[v][r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[place[EI + r]]) : A(0);
+        }
+    }
+
+    BARACUDA_FN i64 row(int v) const { return outer * p.columns + first_column + v; }
+
+    BARACUDA_FN void load(i64 element, Across (&x)[at_least_one(EI)]) const {
+        for (int i = 0; i < EI; ++i)
+            x[i] = *reinterpret_cast<const Across*>(static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i]);
+    }
+    BARACUDA_FN void store(i64 element, int o, const Across& y) const {
+        const i64 place = offset[Operands::IN + o] + element * p.reduced.stride[0][EI + o];
+        *reinterpret_cast<Across*>(static_cast<T*>(p.out[o]) + place) = y;
+    }
+
+    BARACUDA_FN void push(Run (&run)[VC], const Across (&x)[at_least_one(EI)], i64 element) const {
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) {
+            A in[at_least_one(EI)];
+            for (int i = 0; i < EI; ++i) in[i] = widen(x[i].item[v]);
+            formula.push(run[v], in, row_in[v], element);
+        }
+    }
+
+    // What one lane takes in of the thread's columns.
+    BARACUDA_FN void lane(int number, State (&state)[VC]) const {
+        Run run[VC];
+        BARACUDA_KEEP_LOOP
+        for (int k = 0; k < STEPS && there; ++k) {
+            const i64 element = chunk * CHUNK + (k * LANES + number) * SIZE;
+            if (element + SIZE <= p.extent) {
+                Across x[SIZE][at_least_one(EI)];
+                BARACUDA_UNROLL
+                for (int s = 0; s < SIZE; ++s) load(element + s, x[s]);
+                BARACUDA_UNROLL
+                for (int s = 0; s < SIZE; ++s) push(run, x[s], element + s);
+            } else {
+                BARACUDA_KEEP_LOOP
+                for (int s = 0; s < SIZE && element + s < p.extent; ++s) {
+                    Across x[at_least_one(EI)];
+                    load(element + s, x);
+                    push(run, x, element + s);
+                }
+            }
+        }
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) state[v] = Formula::close(run[v]);
+    }
+
+    // The states of the block's columns; the result is that of column threadIdx.x, for threads below COLUMNS.
+    BARACUDA_FN State aggregate() const {
+        State state[VC];
+        if constexpr (IN_THREAD == 1) {
+            lane(warp * IN_WARP + down, state);
+            BARACUDA_UNROLL
+            for (int v = 0; v < VC; ++v) state[v] = merge_lanes<Formula>(state[v], down, IN_WARP, ACROSS);
+        } else {
+            State part[IN_THREAD][VC];
+            BARACUDA_KEEP_LOOP
+            for (int n = 0; n < IN_THREAD; ++n) lane(warp * IN_THREAD + n, part[n]);
+            BARACUDA_UNROLL
+            for (int v = 0; v < VC; ++v) state[v] = pairwise<IN_THREAD>([&](int n) -> const State& { return part[n][v]; });
+        }
+        BARACUDA_SHARED(State, of_warp, WARPS * COLUMNS);
+        if (down == 0)
+            for (int v = 0; v < VC; ++v) of_warp[warp * COLUMNS + across * VC + v] = state[v];
+        __syncthreads();
+        const int column = threadIdx.x;
+        if (column >= COLUMNS) return State();
+        return pairwise<WARPS>([&](int w) -> const State& { return of_warp[w * COLUMNS + column]; });
+    }
+
+    // A balanced tree over COUNT states, a power of two.
+    template <int COUNT, class At> BARACUDA_FN static State pairwise(At at, int first = 0) {
+        if constexpr (COUNT == 1) {
+            return at(first);
+        } else {
+            const State left = pairwise<COUNT / 2>(at, first);
+            return Formula::merge(left, pairwise<COUNT / 2>(at, first + COUNT / 2));
+        }
+    }
+
+    BARACUDA_FN void write() const {
+        const State state = aggregate();
+        const i64 column = first_column - across * VC + threadIdx.x;
+        if (threadIdx.x >= COLUMNS || column >= p.columns) return;
+        const i64 number = outer * p.columns + column;
+        if (p.splits > 1) {
+            static_cast<State*>(p.nodes)[number * p.splits + chunk] = state;
+            return;
+        }
+        if (EO > 0) static_cast<State*>(p.states)[number] = state;
+        if constexpr (Operands::RO > 0) {
+            const RowCursor<T, Formula, i64, EI, RI, EO, Operands::RO> cursor(p, formula, number);
+            cursor.write_row(formula.values(state, cursor.row_in, p.extent));
+        }
+    }
+
+    BARACUDA_FN void map() const {
+        typename Formula::Row value[VC];
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) {
+            State state;
+            if (Formula::AGGREGATES && there) state = static_cast<const State*>(p.states)[row(v)];
+            value[v] = formula.values(state, row_in[v], p.extent);
+        }
+        if (!there) return;
+        constexpr int AT_ONCE = WARPS * IN_WARP;
+        for (int k = 0; k < CHUNK / AT_ONCE; ++k) {
+            const i64 element = chunk * CHUNK + k * AT_ONCE + warp * IN_WARP + down;
+            if (element >= p.extent) return;
+            Across x[at_least_one(EI)], y[at_least_one(EO)];
+            load(element, x);
+            BARACUDA_UNROLL
+            for (int v = 0; v < VC; ++v) {
+                A in[at_least_one(EI)], result[at_least_one(EO)];
+                for (int i = 0; i < EI; ++i) in[i] = widen(x[i].item[v]);
+                formula.map(value[v], in, element, result);
+                for (int o = 0; o < EO; ++o) y[o].item[v] = rounded<T>(result[o]);
+            }
+            for (int o = 0; o < EO; ++o)
+                if (p.out[o]) store(element, o, y[o]);
+        }
+    }
+};
+
+template <class T, class Formula, class Operands> using PackedColumns = ColumnTile<T, Formula, Pack<T>::SIZE, 8, Operands>;
+template <class T, class Formula, class Operands> using ScalarColumns = ColumnTile<T, Formula, 1, LANES, Operands>;
+
+// The states of one chunk of a tile's columns, and where a row has no other chunk its outputs too.
+template <class T, class Formula, class Operands>
+BARACUDA_FN void aggregate_columns(const Operands& p, const Formula& formula) {
+    if (p.packed) PackedColumns<T, Formula, Operands>(p, formula).write();
+    else ScalarColumns<T, Formula, Operands>(p, formula).write();
+}
+
+// The element outputs, from the states of the rows where there are some.
+template <class T, class Formula, class Operands>
+BARACUDA_FN void map_columns(const Operands& p, const Formula& formula) {
+    if (p.packed) PackedColumns<T, Formula, Operands>(p, formula).map();
+    else ScalarColumns<T, Formula, Operands>(p, formula).map();
+}
+
+}  // namespace baracuda

@@ -1,0 +1,100 @@
+"""What the numeric tests share: the spec, its ops as test parameters, and kernels loaded in one batch."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from baracuda.codegen import kernels, load_spec, verify
+from baracuda.compile.loader import preload
+from baracuda.compile.unit import Unit
+
+if TYPE_CHECKING:
+    from baracuda.codegen.matrix import KernelRow
+    from baracuda.codegen.spec import Spec
+    from baracuda.tensor import Device
+
+
+@functools.cache
+def checkout_spec() -> Spec:
+    return load_spec()
+
+
+def each_op(*directions: str, dtypes: Iterable[str] = ()) -> Any:
+    """Parametrise a test over op, direction and dtype: every one of the spec, or those of some directions."""
+    wanted = set(dtypes)
+    return pytest.mark.parametrize(
+        ("op", "direction", "dtype"),
+        [
+            pytest.param(op, direction, dtype, id=f"{op.stem(direction)}-{dtype}")
+            for op, direction, dtype in verify.each_op(checkout_spec())
+            if (not directions or direction in directions) and (not wanted or dtype in wanted)
+        ],
+    )
+
+
+def each_program(*directions: str) -> Any:
+    """Parametrise a test over op and direction."""
+    return pytest.mark.parametrize(
+        ("op", "direction"),
+        [
+            pytest.param(op, direction, id=op.stem(direction))
+            for op in checkout_spec().ops.values()
+            for direction in op.programs
+            if not directions or direction in directions
+        ],
+    )
+
+
+def each_plan() -> Any:
+    """Parametrise a test over op and direction, the first op of each plan class."""
+    found = {
+        op.family.plan_class(direction): (op, direction)
+        for op in reversed(checkout_spec().ops.values())
+        for direction in op.programs
+    }
+    return pytest.mark.parametrize(
+        ("op", "direction"),
+        [pytest.param(op, direction, id=name) for name, (op, direction) in sorted(found.items())],
+    )
+
+
+def unit_of(row: KernelRow, package: str = verify.GENERATED) -> Unit:
+    """The compile unit of a kernel, as the plans of a package ask for it."""
+    source = row.unit.removeprefix("kernels/")
+    text = importlib.resources.files(package).joinpath(*row.unit.split("/")).read_text(encoding="utf-8")
+    return Unit(source, text, row.defines, row.flags)
+
+
+def load_units(rows: Iterable[KernelRow], device: Device, package: str = verify.GENERATED) -> None:
+    """Load kernels at once, all of a source together: on the host that is one C++ file a source, not one a plan."""
+    sources: dict[str, dict[Unit, None]] = {}
+    for row in rows:
+        sources.setdefault(row.unit, {})[unit_of(row, package)] = None
+    for units in sources.values():
+        preload(units, device)
+
+
+@functools.cache
+def load_op(op: str, direction: str, device: Device) -> None:
+    """Load every kernel of an op's direction, once."""
+    load_units((row for row in all_rows() if (row.op, row.direction) == (op, direction)), device)
+
+
+@functools.cache
+def all_rows() -> list[KernelRow]:
+    return kernels(checkout_spec())
+
+
+@functools.cache
+def shared_backend(kind: str) -> verify.Backend:
+    return verify.backend(kind)
+
+
+def small_problems(op: Any, direction: str, dtype: str, *shapes: tuple[int, ...], **options: Any) -> list[Any]:
+    """Problems of an op over small domains, broadcast operands and every option among them."""
+    return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)

@@ -1,0 +1,75 @@
+"""A small problem for each plan class and kind, made from the generated classes alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import baracuda
+from baracuda.dtypes import ElementKind
+
+# A value for each rule of a descriptor's field that has no default.
+VALUES: dict[str, Any] = {"shape": (3, 20), "axes": (1,), "f64": 0.5, "i64": 1, "bool": False}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A plan class with a descriptor; `tensors` makes fresh arrays for it."""
+
+    plan: Any
+    desc: Any
+
+    def select(self, stream: Any = None) -> Any:
+        return self.plan.select(stream or baracuda.Stream.host(), self.desc)
+
+    def tensors(self, seed: int = 0) -> dict[str, Any]:
+        """Inputs in (0.5, 1.5), outputs full of NaN; only what the op takes."""
+        random = np.random.default_rng(seed)
+        op = self.plan.OPS[self.desc.kind]
+        dtype = next(
+            getattr(self.desc, name) for name, rule in self.desc.RULES.items() if rule == "element"
+        ).numpy
+        arrays = {}
+        for rule in self.plan.TENSORS:
+            if rule.name not in op.accepted or (rule.io == "in" and rule.name not in op.required):
+                continue
+            shape = self.plan.shapes(self.desc)[rule.name][0]
+            fill = random.uniform(0.5, 1.5, shape) if rule.io == "in" else np.full(shape, np.nan)
+            arrays[rule.name] = fill.astype(dtype)
+        return arrays
+
+    def outputs(self) -> list[str]:
+        op = self.plan.OPS[self.desc.kind]
+        return [rule.name for rule in self.plan.TENSORS if rule.io == "out" and rule.name in op.outputs]
+
+    def workspace(self, plan: Any) -> Any:
+        size = plan.workspace_size()
+        return np.empty(size, np.uint8) if size else None
+
+
+def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
+    """One problem for each plan class and kind that has the element kind; `values` replace VALUES, by rule."""
+    modules = importlib.import_module("baracuda.generated.plans").MODULES
+    for name in sorted(name for name in modules if name.endswith("Plan")):
+        plan = getattr(baracuda, name)
+        fields = dataclasses.fields(plan.DESCRIPTOR)
+        for kind, op in plan.OPS.items():
+            if element not in op.dtypes:
+                continue
+            wanted = {
+                field.name: {**VALUES, "element": ElementKind(element), **values}[
+                    plan.DESCRIPTOR.RULES[field.name]
+                ]
+                for field in fields
+                if field.default is dataclasses.MISSING and field.name != "kind"
+            }
+            yield Problem(plan, plan.DESCRIPTOR(kind=kind, **wanted))
+
+
+def first_problem(element: str = "f32", **values: Any) -> Problem:
+    return next(problems(element, **values))

@@ -1,0 +1,98 @@
+"""Backwards against their independent references, and those against the numerical derivative of the forward's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices import each_op, each_program, small_problems
+
+from baracuda.codegen import verify
+
+SHAPES = [(), (1,), (5,), (33, 7), (3, 1, 130), (2, 3, 4, 5), (1100, 3), (2, 2500), (1, 20000), (700, 2)]
+PROFILES = ["normal", "wide", "ties", "offset", "spaced"]
+# Of a numerical derivative, relative to its largest element; longdouble and Richardson give about 1e-13.
+NUMERICAL = 1e-10
+
+
+def check(spec, backend, problem, profile, seed=0):
+    values = verify.inputs_for(problem, profile, seed)
+    error = verify.worst(spec, backend, problem, values)
+    assert error <= problem.op.ulp[problem.dtype], f"{problem} on {profile} values: {error:.3f} ulp"
+
+
+@each_op("backward")
+def test_every_shape(spec, backend, op, direction, dtype):
+    for turn, problem in enumerate(verify.problems(op, direction, dtype, SHAPES)):
+        check(spec, backend, problem, PROFILES[turn % len(PROFILES)])
+
+
+@each_op("backward")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_kind_of_values(spec, backend, op, direction, dtype, profile):
+    for problem in small_problems(op, direction, dtype, (3, 5, 7), (4, 300)):
+        check(spec, backend, problem, profile, seed=1)
+
+
+@each_op("backward")
+def test_every_sample_of_the_numbers(spec, backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype, (6, 9))[:4]:
+        for changed in verify.with_numbers(problem):
+            for profile in ("normal", "ties"):
+                check(spec, backend, changed, profile)
+
+
+@each_op("backward")
+def test_broadcast_operands_with_split_rows(spec, backend, op, direction, dtype):
+    """Gradients that are long sums, over leading, trailing and all axes."""
+    for problem in small_problems(op, direction, dtype, (3, 9000), (9000, 3), (30000,)):
+        if problem.summed():
+            check(spec, backend, problem, "normal")
+
+
+def smooth_problems(op):
+    return [
+        changed
+        for problem in small_problems(op, "backward", "f64", (2, 3, 4), (5,))
+        for changed in verify.with_numbers(problem)[:3]
+        if np.prod(problem.domain)
+    ]
+
+
+@each_program("backward")
+def test_the_numerical_derivative(backend, op, direction):
+    """The formula, its reference and the derivative of the forward's reference agree where all is smooth."""
+    compared = 0
+    for turn, problem in enumerate(smooth_problems(op)):
+        values = verify.inputs_for(problem, "spaced", seed=turn)
+        numerical = verify.numerical_gradients(problem, values)
+        exact = verify.references(problem, values)
+        got = verify.run(backend, problem, values)
+        for name, want in numerical.items():
+            # Where the forward has no value, there is nothing to differentiate.
+            if not np.isfinite(want).all():
+                continue
+            size = max(np.max(np.abs(want), initial=0), np.finfo(np.float64).tiny)
+            compared += 1
+            assert np.max(np.abs(exact[name] - want), initial=0) <= NUMERICAL * max(size, 1), (problem, name)
+            assert np.max(np.abs(got[name] - want), initial=0) <= NUMERICAL * max(size, 1), (problem, name)
+    assert compared
+
+
+@each_program("backward")
+def test_every_input_that_has_a_gradient_gets_it(op, direction):
+    """The numerical derivative reaches each output of the backward."""
+    problem = small_problems(op, direction, "f64", (2, 3))[0]
+    numerical = verify.numerical_gradients(problem, verify.inputs_for(problem, "spaced"))
+    assert set(numerical) == set(problem.outputs())
+
+
+@each_op("backward")
+def test_gradients_may_be_left_out(backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype):
+        values = verify.inputs_for(problem)
+        full = verify.run(backend, problem, values)
+        for name in problem.optional():
+            fewer = verify.run(backend, problem, values, unwanted=[name])
+            assert set(fewer) == set(full) - {name}
+            for other, got in fewer.items():
+                np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(full[other]))

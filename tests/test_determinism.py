@@ -1,0 +1,161 @@
+"""Equal inputs give equal bits: from run to run, in any order of threads, and whatever the other rows are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices import each_op, each_program, small_problems
+
+from baracuda.codegen import verify
+from baracuda.host import ORDER_VARIABLE
+from baracuda.sku import PlanPreference
+
+# Rows of one chunk, of several, and so long that several blocks share one.
+SHAPES = [(37, 5), (5, 130), (3, 2500), (2500, 3), (1, 40000), (40000, 1), (20, 30, 40)]
+
+
+def assert_same_bits(got, want, what):
+    assert got.keys() == want.keys()
+    for name, value in want.items():
+        np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value), err_msg=f"{what}: {name}")
+
+
+def some_problems(op, direction, dtype, shapes):
+    """A few problems a shape: all axes, broadcast operands and options have their turn."""
+    found = []
+    for shape in shapes:
+        several = small_problems(op, direction, dtype, shape)
+        found += several[:: max(1, len(several) // 4)]
+    return found
+
+
+@each_op(dtypes=["f16", "f32"])
+def test_twenty_runs_are_equal(backend, op, direction, dtype):
+    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 2500), (1, 40000)]):
+        values = verify.inputs_for(problem)
+        prepared = verify.prepare(backend, problem, values)
+        prepared.launch()
+        want = prepared.outputs()
+        for _ in range(19):
+            prepared.launch()
+            assert_same_bits(prepared.outputs(), want, problem)
+
+
+@each_op(dtypes=["bf16", "f32"])
+def test_the_order_of_threads_changes_nothing(device, backend, op, direction, dtype, monkeypatch):
+    """A barrier that is missing shows: threads between two barriers run in other orders."""
+    if device.kind != "host":
+        pytest.skip("the order of a GPU's threads cannot be asked for")
+    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 2500), (1, 20000)]):
+        values = verify.inputs_for(problem)
+        results = {}
+        for order in ("forward", "reverse", "shuffle:1", "shuffle:2"):
+            monkeypatch.setenv(ORDER_VARIABLE, order)
+            results[order] = verify.run(backend, problem, values)
+        for order, got in results.items():
+            assert_same_bits(got, results["forward"], f"{problem} {order}")
+
+
+def cut(problem, values, axis, keep):
+    """The problem and its values with only some places of a domain axis left."""
+    rank, extent = len(problem.domain), problem.domain[axis]
+
+    def places(shape):
+        own = axis - (rank - len(shape))
+        return own if own >= 0 and shape[own] == extent else None
+
+    def shorter(shape):
+        own = places(shape)
+        return shape if own is None else (*shape[:own], len(keep), *shape[own + 1 :])
+
+    fields = {
+        name: shorter(problem.fields[name])
+        for name, rule in problem.op.family.descriptor.items()
+        if rule.type == "shape" and name in problem.fields
+    }
+
+    def pick(array):
+        own = places(array.shape)
+        return array if own is None else np.ascontiguousarray(np.take(array, keep, axis=own))
+
+    return problem.with_fields(**fields), pick
+
+
+@each_op(dtypes=["f16", "f32"])
+def test_batch_invariance(backend, op, direction, dtype):
+    """A row's bits depend neither on the other rows nor on how many there are, for every position of an axis."""
+    invariant = set()
+    for problem in some_problems(op, direction, dtype, SHAPES):
+        values = verify.inputs_for(problem)
+        prepared = verify.prepare(backend, problem, values)
+        prepared.launch()
+        full = prepared.outputs()
+        promised = prepared.plan.precision_guarantee.batch_invariant
+        invariant |= set(promised)
+        for axis, extent in enumerate(problem.domain):
+            if axis in problem.axes or extent < 2:
+                continue
+            for keep in ([0], [extent - 1], list(range(extent // 2)), list(range(1, extent, 3))):
+                fewer, pick = cut(problem, values, axis, keep)
+                got = verify.run(backend, fewer, {name: pick(value) for name, value in values.items()})
+                for name in promised:
+                    np.testing.assert_array_equal(
+                        verify.bits_of(got[name]),
+                        verify.bits_of(pick(full[name])),
+                        err_msg=f"{problem}: {name} with axis {axis} cut to {len(keep)}",
+                    )
+    assert invariant
+
+
+@each_op(dtypes=["bf16", "f32", "f64"])
+def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
+    """Without a workspace one block walks a long row that many share otherwise."""
+    for problem in some_problems(op, direction, dtype, [(1, 40000), (40000, 1), (2, 3, 9000), (50000,)]):
+        values = verify.inputs_for(problem)
+        fast = verify.prepare(backend, problem, values)
+        plain = verify.prepare(backend, problem, values, preference=PlanPreference(max_workspace=0))
+        assert plain.plan.workspace_size() == 0
+        fast.launch()
+        plain.launch()
+        assert_same_bits(plain.outputs(), fast.outputs(), problem)
+
+
+@each_program()
+def test_some_rows_are_split(backend, op, direction):
+    """The test above compares two ways only where there are two."""
+    if op.family.axes is None and direction == "forward":
+        return
+    sizes = [
+        verify.prepare(backend, problem, verify.inputs_for(problem)).plan.workspace_size()
+        for problem in small_problems(op, direction, "f32", (40000,), (1, 40000))
+        if problem.summed() or problem.program.aggregates
+    ]
+    assert not sizes or max(sizes) > 0
+
+
+@each_op(dtypes=["f32"])
+def test_what_the_workspace_holds_does_not_matter(backend, op, direction, dtype):
+    for problem in some_problems(op, direction, dtype, [(1, 40000), (40000, 1)]):
+        values = verify.inputs_for(problem)
+        prepared = verify.prepare(backend, problem, values)
+        size = prepared.plan.workspace_size()
+        if not size:
+            continue
+        results = []
+        for fill in (0x00, 0xFF, 0x3F):
+            workspace = backend.memory(np.full(size, fill, np.uint8))
+            prepared.plan.run(backend.stream, workspace, prepared.args())
+            results.append(prepared.outputs())
+        for got in results:
+            assert_same_bits(got, results[0], problem)
+
+
+@each_op()
+def test_the_layout_of_rows_changes_nothing(backend, op, direction, dtype):
+    """Aligned and unaligned rows are summed along one and the same tree."""
+    for problem in some_problems(op, direction, dtype, [(3, 2500), (5, 1027)]):
+        values = verify.inputs_for(problem)
+        want = verify.run(backend, problem, values)
+        for layout in ("misaligned", "sliced rows", "all axes permuted", "reversed"):
+            got = verify.run(backend, problem, values, layouts=dict.fromkeys(problem.inputs(), layout))
+            assert_same_bits(got, want, f"{problem} {layout}")

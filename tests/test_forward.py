@@ -1,0 +1,53 @@
+"""Forwards against each op's independent reference, in units in the last place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices import each_op, small_problems
+
+from baracuda.codegen import verify
+
+# Scalars, odd and even rows, rows of several chunks, few rows that are split over blocks, many short rows.
+SHAPES = [(), (1,), (5,), (33, 7), (3, 1, 130), (2, 3, 4, 5), (1100, 3), (2, 2500), (1, 20000), (700, 2)]
+PROFILES = ["normal", "wide", "ties", "offset", "spaced"]
+
+
+def check(spec, backend, problem, profile, seed=0):
+    values = verify.inputs_for(problem, profile, seed)
+    error = verify.worst(spec, backend, problem, values)
+    assert error <= problem.op.ulp[problem.dtype], f"{problem} on {profile} values: {error:.3f} ulp"
+
+
+@each_op("forward")
+def test_every_shape(spec, backend, op, direction, dtype):
+    for turn, problem in enumerate(verify.problems(op, direction, dtype, SHAPES)):
+        check(spec, backend, problem, PROFILES[turn % len(PROFILES)])
+
+
+@each_op("forward")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_kind_of_values(spec, backend, op, direction, dtype, profile):
+    for problem in small_problems(op, direction, dtype, (3, 5, 7), (4, 300)):
+        check(spec, backend, problem, profile, seed=1)
+
+
+@each_op("forward")
+def test_every_sample_of_the_numbers(spec, backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype, (6, 9))[:4]:
+        for changed in verify.with_numbers(problem):
+            for profile in ("normal", "ties"):
+                check(spec, backend, changed, profile)
+
+
+@each_op("forward")
+def test_optional_outputs_may_be_left_out(spec, backend, op, direction, dtype):
+    """What is asked for does not depend on what else is."""
+    problem = small_problems(op, direction, dtype)[0]
+    values = verify.inputs_for(problem)
+    full = verify.run(backend, problem, values)
+    for name in set(problem.optional()) & set(problem.outputs()):
+        fewer = verify.run(backend, problem, values, unwanted=[name])
+        assert set(fewer) == set(full) - {name}
+        for other, got in fewer.items():
+            np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(full[other]))

@@ -1,0 +1,196 @@
+"""Any memory layout of any argument gives the bits of contiguous tensors, and touches nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices import checkout_spec, each_op, each_program, small_problems
+
+from baracuda.codegen import verify
+from baracuda.errors import InvalidProblem
+
+# Three axes; an odd row; a size-1 axis; rows of several chunks; and what has no axes.
+SHAPES = [(4, 6, 10), (5, 7), (3, 1, 9), (2, 2050), ()]
+
+
+def assert_same_bits(got, want, what):
+    for name, value in want.items():
+        np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value), err_msg=f"{what}: {name}")
+
+
+def contiguous(backend, plan, problem, known):
+    """What contiguous copies of the same values give."""
+    prepared = verify.prepare(backend, problem, known, plan=plan)
+    prepared.launch()
+    return prepared.outputs()
+
+
+def compare(backend, plan, problem, values, layouts, want=None):
+    prepared = verify.prepare(backend, problem, values, layouts=layouts, plan=plan)
+    prepared.launch()
+    want = want or contiguous(backend, plan, problem, prepared.known)
+    assert_same_bits(prepared.outputs(), want, f"{problem} {layouts}")
+
+
+def layout_problems(op, direction, dtype):
+    """A few problems a shape, so that all axes, options and operand shapes have their turn."""
+    found = []
+    for shape in SHAPES:
+        several = small_problems(op, direction, dtype, shape)
+        found += several[:: max(1, len(several) // 6)]
+    return found
+
+
+@each_op()
+def test_one_argument_in_each_layout(backend, op, direction, dtype):
+    for problem in layout_problems(op, direction, dtype):
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        want = contiguous(backend, plan, problem, values)
+        for name in problem.tensors():
+            for layout in verify.LAYOUTS:
+                compare(backend, plan, problem, values, {name: layout}, want)
+
+
+@each_op()
+def test_all_arguments_in_the_same_layout(backend, op, direction, dtype):
+    for problem in layout_problems(op, direction, dtype):
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        want = contiguous(backend, plan, problem, values)
+        for layout in verify.LAYOUTS:
+            compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), layout), want)
+
+
+@each_op()
+def test_every_argument_in_another_layout(backend, op, direction, dtype):
+    """Layouts in turn, each argument a few places further than the one before."""
+    names = list(verify.LAYOUTS)
+    for problem in layout_problems(op, direction, dtype):
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        want = contiguous(backend, plan, problem, values)
+        for turn in range(len(names)):
+            layouts = {
+                name: names[(turn + 5 * place) % len(names)] for place, name in enumerate(problem.tensors())
+            }
+            compare(backend, plan, problem, values, layouts, want)
+
+
+@each_op()
+@pytest.mark.parametrize("layout", verify.EXPANDED)
+def test_expanded_inputs(backend, op, direction, dtype, layout):
+    """Zero strides, such as the gradient that `loss.sum()` hands down."""
+    for problem in layout_problems(op, direction, dtype):
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        for name in problem.inputs():
+            compare(backend, plan, problem, values, {name: layout})
+        compare(backend, plan, problem, values, dict.fromkeys(problem.inputs(), layout))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 63, 64, 67, 1023, 4099])
+@each_op()
+def test_odd_lengths_at_odd_addresses(backend, op, direction, dtype, length):
+    """Vector loads need an aligned pointer and leave a tail: each combination over a flat tensor."""
+    for problem in small_problems(op, direction, dtype, (length,))[:2]:
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        want = contiguous(backend, plan, problem, values)
+        for name in problem.tensors():
+            compare(backend, plan, problem, values, {name: "misaligned"}, want)
+        compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), "misaligned"), want)
+
+
+def maps():
+    return [op for op in checkout_spec().ops.values() if op.family.template == "map"]
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "every second column", "reversed"])
+@pytest.mark.parametrize("op", maps(), ids=lambda op: op.name)
+def test_in_place(backend, op, layout):
+    """A map's output may be exactly an input of its shape, whatever the length and the strides."""
+    for direction in op.programs:
+        for length in (*range(1, 68, 6), 1025, 5000):
+            problem = small_problems(op, direction, "f32", (2, length))[0].with_fields(
+                **{name: (2, length) for name, rule in op.family.descriptor.items() if rule.type == "shape"}
+            )
+            values = verify.inputs_for(problem)
+            want = verify.run(backend, problem, values)
+            for source in problem.inputs():
+                for output in problem.outputs():
+                    prepared = verify.prepare(backend, problem, values, layouts={source: layout})
+                    shared = prepared.tensors[source]
+                    workspace = backend.workspace(prepared.plan.workspace_size())
+                    prepared.plan.run(backend.stream, workspace, prepared.args(**{output: shared.array}))
+                    shared.check_surroundings(backend)
+                    got = shared.values(backend)
+                    np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want[output]))
+
+
+@each_program()
+def test_interleaved_outputs_and_inputs(backend, op, direction):
+    """Tensors that share a buffer and no element are no overlap: every even element is one's, every odd the other's."""
+    problem = small_problems(op, direction, "f32", (6, 9))[0]
+    values = verify.inputs_for(problem)
+    want = verify.run(backend, problem, values)
+    shapes = problem.shapes()
+    source = next(name for name in problem.inputs() if np.prod(shapes[name]) == max(map(np.prod, shapes.values())))
+    output = problem.outputs()[0]
+    prepared = verify.prepare(backend, problem, values, layouts={source: "every second column"})
+    shared = prepared.tensors[source]
+    # The output takes the gaps: one element further, and at most as many elements.
+    count = int(np.prod(shapes[output]))
+    strides = [0] * len(shapes[output])
+    running = 2
+    for axis in reversed(range(len(strides))):
+        strides[axis] = running
+        running *= shapes[output][axis]
+    place = verify.Placement(shared.place.length, shared.place.offset + 1, tuple(strides))
+    assert place.offset + 2 * (count - 1) < place.length
+    array = backend.view(shared.memory, shared.dtype, shapes[output], place)
+    workspace = backend.workspace(prepared.plan.workspace_size())
+    prepared.plan.run(backend.stream, workspace, prepared.args(**{output: array}))
+    np.testing.assert_array_equal(shared.values(backend), values[source])
+    flat = backend.read(shared.memory, shared.dtype)
+    got = np.ndarray(shapes[output], shared.dtype, flat, place.offset * 4, tuple(4 * step for step in strides))
+    np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want[output]))
+
+
+@pytest.mark.parametrize("name", verify.ANY_LAYOUT)
+def test_the_layouts_are_what_they_say(name):
+    """Elements lie between the guards, each at its own address unless the layout is an expanded one."""
+    for shape in [(4, 6, 10), (5,), (), (3, 1, 9), (1, 1), (0, 3)]:
+        place = verify.ANY_LAYOUT[name](shape)
+        offsets = [
+            place.offset + sum(index * stride for index, stride in zip(indices, place.strides, strict=True))
+            for indices in np.ndindex(*shape)
+        ]
+        assert all(16 <= offset < place.length - 16 for offset in offsets)
+        if name in verify.LAYOUTS:
+            assert len(set(offsets)) == len(offsets)
+        elif shape == (4, 6, 10):
+            assert len(set(offsets)) < len(offsets)
+
+
+def test_a_guard_that_changes_is_reported(backend):
+    tensor = verify.place(backend, "y", "f32", (2, 3), layout="every second column")
+    memory = backend.read(tensor.memory, tensor.dtype)
+    tensor.check_surroundings(backend)
+    memory[tensor.place.offset + 1] = 1.0
+    tensor.memory = backend.memory(memory)
+    with pytest.raises(verify.GuardError, match=r"y \(2, 3\).* 1 elements outside of its elements changed.* 1$"):
+        tensor.check_surroundings(backend)
+
+
+@each_program()
+def test_an_output_may_not_be_expanded(backend, op, direction):
+    problem = small_problems(op, direction, "f32", (4, 6))[0]
+    values = verify.inputs_for(problem)
+    for name, shape in problem.shapes().items():
+        if name not in problem.outputs() or max(shape, default=1) < 2:
+            continue
+        prepared = verify.prepare(backend, problem, values, layouts={name: "all axes expanded"})
+        with pytest.raises(InvalidProblem, match=rf"{name} is an output and has a zero stride"):
+            prepared.launch()
+        prepared.tensors[name].check_untouched(backend)

@@ -1,0 +1,395 @@
+"""What bad input gets: the right kind of error, a message that helps, nothing launched, no output touched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from devices import each_plan, each_program, small_problems
+
+from baracuda.codegen import verify
+from baracuda.codegen.formula import evaluate, free_names
+from baracuda.dtypes import ElementKind
+from baracuda.errors import (
+    BufferTooSmall,
+    InvalidProblem,
+    MisalignedOperand,
+    Unsupported,
+    WorkspaceTooSmall,
+)
+from baracuda.plan import Plan
+from baracuda.stream import Stream
+from baracuda.tensor import Device, TensorRef, as_tensor
+
+
+@dataclass
+class Good:
+    """A call that works; the tests spoil one thing of it."""
+
+    problem: Any
+    run: Any
+
+    @property
+    def name(self):
+        return type(self.run.plan).__name__
+
+    def refs(self):
+        return {name: as_tensor(tensor.array) for name, tensor in self.run.tensors.items()}
+
+
+@pytest.fixture
+def good(backend, op, direction, monkeypatch):
+    """A call over (4, 6), all tensors contiguous; no test that takes it may get as far as a launch."""
+    problem = small_problems(op, direction, "f32", (4, 6))[0]
+    problem = problem.with_fields(
+        **{name: (4, 6) for name, rule in op.family.descriptor.items() if rule.type == "shape"}
+    )
+    prepared = verify.prepare(backend, problem, verify.inputs_for(problem))
+    monkeypatch.setattr(Plan, "_pack", None)
+    yield Good(problem, prepared)
+    for tensor in prepared.tensors.values():
+        tensor.check_untouched(backend)
+
+
+def refused(good, kind, *words, workspace="enough", **changes):
+    """Both `can_implement` and `run` refuse the changed arguments; the message names plan, argument, got and wanted."""
+    plan, backend = good.run.plan, good.run.backend
+    args = good.run.args(**changes)
+    space = backend.workspace(plan.workspace_size()) if workspace == "enough" else workspace
+    with pytest.raises(kind) as first:
+        plan.can_implement(args)
+    with pytest.raises(kind) as second:
+        plan.run(backend.stream, space, args)
+    assert type(first.value) is type(second.value) is kind
+    assert str(first.value) == str(second.value)
+    message = str(first.value)
+    assert message.startswith(f"{good.name}: "), message
+    assert "want" in message
+    for word in words:
+        assert word in message, f"{word!r} is not in {message!r}"
+    return first.value
+
+
+def with_element(ref, element):
+    kind = ElementKind.parse(element)
+    return replace(ref, element=kind, buffer=None)
+
+
+# The descriptor
+
+
+@each_plan()
+def test_a_dtype_out_of_scope(backend, op, direction, good):
+    """Every element kind that the op does not declare."""
+    for kind in set(ElementKind) - {ElementKind.parse(dtype) for dtype in op.dtypes}:
+        with pytest.raises(Unsupported, match=rf"^{good.name}: element is {kind}, want one of .*f32") as error:
+            good.problem.plan_class.select(backend.stream, good.problem.descriptor(element=kind))
+        assert op.name in str(error.value)
+
+
+@each_plan()
+def test_names_that_are_not_known(good, op, direction):
+    rules = good.problem.plan_class.DESCRIPTOR.RULES
+    for name, rule in rules.items():
+        if isinstance(rule, type) or rule == "element":
+            with pytest.raises(Unsupported, match="want one of"):
+                good.problem.descriptor(**{name: "nonsense"})
+
+
+@each_plan()
+def test_fields_of_the_wrong_type(good, op, direction):
+    wrong = {"shape": ["ab", 3, (1.5,), None], "axes": ["ab", (0.5,)], "f64": ["one", (1,)], "i64": [0.5, "1"], "bool": [1]}
+    rules, defaults = good.problem.plan_class.DESCRIPTOR.RULES, good.problem.plan_class.DESCRIPTOR.DEFAULTS
+    for name, rule in rules.items():
+        for value in wrong.get(rule, []) if isinstance(rule, str) else []:
+            if value is None and name in defaults:
+                continue
+            with pytest.raises(TypeError, match=name):
+                good.problem.descriptor(**{name: value})
+
+
+@each_plan()
+def test_negative_extents(backend, good, op, direction):
+    for name, rule in op.family.descriptor.items():
+        if rule.type == "shape":
+            bad = good.problem.descriptor(**{name: (4, -6)})
+            with pytest.raises(InvalidProblem, match=rf"^{good.name.replace('Plan', '')}.*{name} is \(4, -6\), want"):
+                good.problem.plan_class.select(backend.stream, bad)
+
+
+@each_plan()
+@pytest.mark.parametrize("axes", [(2,), (-1,), (0, 0), (0, 5)])
+def test_axes_out_of_range(backend, good, op, direction, axes):
+    if op.family.axes is not None:
+        bad = good.problem.descriptor(**{op.family.axes: axes})
+        with pytest.raises(InvalidProblem, match=rf"{op.family.axes} is .*, want"):
+            good.problem.plan_class.select(backend.stream, bad)
+
+
+@each_plan()
+def test_axes_of_a_scalar(backend, good, op, direction):
+    if op.family.axes is not None:
+        fields = {op.family.axes: (0,), op.family.domain: ()}
+        with pytest.raises(InvalidProblem, match="the tensor has none"):
+            good.problem.plan_class.select(backend.stream, good.problem.descriptor(**fields))
+
+
+@each_plan()
+def test_shapes_that_do_not_broadcast(backend, good, op, direction):
+    domain = op.family.domain
+    for name, rule in op.family.descriptor.items():
+        if rule.type != "shape" or rule.default != domain:
+            continue
+        for shape in [(4, 5), (3, 6), (2, 4, 6), (1, 4, 6), (6, 4), (0,)]:
+            bad = good.problem.descriptor(**{name: shape})
+            with pytest.raises(InvalidProblem, match="^" + re.escape(f"{good.name}: {name} is {shape}, ")):
+                good.problem.plan_class.select(backend.stream, bad)
+
+
+@each_program()
+def test_numbers_that_the_op_excludes(backend, good, op, direction):
+    """What `require` of an attribute says is held, for values that it excludes."""
+    for attribute in op.attributes:
+        if attribute.require is None:
+            continue
+        excluded = 0
+        for value in (float("nan"), float("inf"), float("-inf"), 0.0, -1.0):
+            if op.family.descriptor[attribute.source].type == "i64":
+                value = int(value) if np.isfinite(value) else -(10**6)
+            env = {**good.problem.fields, attribute.source: value}
+            if bool(evaluate(attribute.require, {name: env[name] for name in free_names(attribute.require)})):
+                continue
+            excluded += 1
+            bad = good.problem.descriptor(**{attribute.source: value})
+            with pytest.raises(InvalidProblem, match=rf"^{good.name}: {attribute.source} is {value}, want"):
+                good.problem.plan_class.select(backend.stream, bad)
+        assert excluded
+
+
+@each_plan()
+def test_a_descriptor_of_another_plan(backend, good, op, direction):
+    with pytest.raises(TypeError, match=rf"^{good.name}: desc is a dict, want a .*Descriptor"):
+        good.problem.plan_class.select(backend.stream, {})
+
+
+# The tensors
+
+
+@each_plan()
+def test_arguments_of_another_plan(good, op, direction):
+    with pytest.raises(TypeError, match=rf"^{good.name}: args is a dict, want .*Args"):
+        good.run.plan.can_implement({})
+
+
+@each_plan()
+def test_a_tensor_of_another_dtype(good, op, direction):
+    for name, ref in good.refs().items():
+        for kind in ("f64", "f16", "bf16", "i32", "u32"):
+            refused(good, Unsupported, f"{name} has dtype {kind}", "want f32", **{name: with_element(ref, kind)})
+
+
+@each_plan()
+def test_a_tensor_of_another_shape(good, op, direction):
+    for name, ref in good.refs().items():
+        shape = ref.shape
+        others = {
+            (*shape[:-1], shape[-1] + 1), (*shape[:-1], shape[-1] - 1), (shape[0] + 1, *shape[1:]),
+            shape[::-1], shape[1:], (*shape, 1), (1, *shape), (), (0, *shape[1:]),
+        } - {shape}  # fmt: skip
+        for other in others:
+            bad = replace(ref, shape=other, strides=(1,) * len(other), buffer=None)
+            refused(good, InvalidProblem, f"{name} has shape {other}", f"want {shape}", **{name: bad})
+
+
+@each_program()
+def test_missing_and_surplus_arguments(good, op, direction):
+    optional, known = good.problem.optional(), good.problem.tensors()
+    for name in good.run.plan.ARGS.__dataclass_fields__:
+        if name in known and name not in optional:
+            refused(good, InvalidProblem, f"{name} is None", "want a tensor", **{name: None})
+        elif name not in known:
+            shape = good.problem.shapes()[name]
+            given = verify.place(good.run.backend, name, "f32", shape)
+            refused(good, InvalidProblem, f"{name} is given", "want None", **{name: given.array})
+            given.check_untouched(good.run.backend)
+
+
+@each_plan()
+def test_objects_that_are_no_arrays(good, op, direction):
+    for name in good.problem.tensors():
+        for thing in ([1.0, 2.0], "x", 3.0, {}, np.float32, object()):
+            args = good.run.args(**{name: thing})
+            with pytest.raises(TypeError, match=rf"^{good.name}: {name} is a .*, want a"):
+                good.run.plan.can_implement(args)
+            with pytest.raises(TypeError, match=rf"^{good.name}: {name} is a .*, want a"):
+                good.run.plan.run(good.run.backend.stream, None, args)
+
+
+@each_plan()
+def test_a_buffer_that_is_too_small(good, op, direction):
+    """At its end and, with negative strides, at its beginning."""
+    for name, ref in good.refs().items():
+        lowest, size = ref.pointer, 4 * ref.size
+        short = replace(ref, buffer=(lowest, lowest + size - 4))
+        error = refused(good, BufferTooSmall, name, "4 bytes behind its end", **{name: short})
+        assert (error.needed, error.got) == (size, size - 4)
+        turned = replace(
+            ref,
+            pointer=lowest + size - 4,
+            strides=tuple(-stride for stride in ref.strides),
+            buffer=(lowest + 4, lowest + size),
+        )
+        refused(good, BufferTooSmall, name, "4 bytes below its buffer", **{name: turned})
+
+
+@each_plan()
+def test_an_array_that_reaches_out_of_its_memory(good, op, direction):
+    """The library's own arrays carry their bounds too."""
+    if good.run.backend.kind != "host":
+        pytest.skip("as_strided of CuPy checks nothing, and its memory is larger than the array")
+    for name, tensor in good.run.tensors.items():
+        rank = len(tensor.shape)
+        wide = np.lib.stride_tricks.as_strided(
+            np.zeros(tensor.shape, np.float32), tensor.shape, (4096,) * rank, writeable=True
+        )
+        refused(good, BufferTooSmall, name, "bytes", **{name: wide})
+
+
+@each_plan()
+def test_a_pointer_that_is_not_aligned(good, op, direction):
+    for name, ref in good.refs().items():
+        for shift in (1, 2, 3):
+            odd = replace(ref, pointer=ref.pointer + shift, buffer=None)
+            refused(good, MisalignedOperand, name, f"{shift} bytes past a multiple of 4", **{name: odd})
+
+
+@each_plan()
+def test_a_read_only_output(good, op, direction):
+    for name, ref in good.refs().items():
+        if name in good.problem.outputs():
+            refused(good, InvalidProblem, f"{name} is an output and read-only", **{name: replace(ref, readonly=True)})
+
+
+@each_plan()
+def test_a_read_only_array_as_an_output(good, op, direction):
+    if good.run.backend.kind != "host":
+        pytest.skip("CuPy has no read-only arrays")
+    for name in good.problem.outputs():
+        array = good.run.tensors[name].array.view()
+        array.flags.writeable = False
+        refused(good, InvalidProblem, f"{name} is an output and read-only", **{name: array})
+
+
+@each_plan()
+def test_an_output_that_overlaps_itself(good, op, direction):
+    for name, ref in good.refs().items():
+        if name not in good.problem.outputs() or ref.size < 2:
+            continue
+        axis = max(axis for axis, extent in enumerate(ref.shape) if extent > 1)
+        zero = tuple(0 if place == axis else stride for place, stride in enumerate(ref.strides))
+        refused(good, InvalidProblem, f"{name} is an output", f"zero stride on axis {axis}", **{name: replace(ref, strides=zero)})
+        if min(ref.shape) > 1:
+            folded = (1,) * len(ref.shape)
+            refused(good, InvalidProblem, f"{name} is an output", "fold onto themselves", **{name: replace(ref, strides=folded)})
+
+
+@each_plan()
+def test_an_output_that_overlaps_a_part_of_another_argument(good, op, direction):
+    refs = good.refs()
+    for name in good.problem.outputs():
+        for other, ref in refs.items():
+            if other == name:
+                continue
+            # One element further, so that it is exactly the other in no case.
+            moved = replace(refs[name], pointer=ref.pointer + 4 * max(1, ref.size // 2), buffer=None)
+            if ref.size > 1:
+                words = (name, other, "overlaps a part of")
+                error = first_error(good, {name: moved})
+                assert type(error) is InvalidProblem
+                # Two outputs are compared once, in either order.
+                assert all(word in str(error) for word in words) or f"{other} overlaps a part of {name}" in str(error)
+
+
+def first_error(good, changes):
+    with pytest.raises(InvalidProblem) as error:
+        good.run.plan.run(good.run.backend.stream, good.run.backend.workspace(good.run.plan.workspace_size()), good.run.args(**changes))
+    return error.value
+
+
+@each_plan()
+def test_two_outputs_that_are_the_same(good, op, direction):
+    outputs = good.problem.outputs()
+    shapes = good.problem.shapes()
+    for name in outputs:
+        for other in outputs:
+            if name != other and shapes[name] == shapes[other]:
+                error = first_error(good, {name: good.run.tensors[other].array})
+                assert re.search(rf"({name} is exactly {other}|{other} is exactly {name}), want memory apart", str(error))
+
+
+@each_plan()
+def test_a_tensor_on_another_device(good, op, direction):
+    here = good.run.backend.stream.device
+    for elsewhere in (Device("cuda", 7), Device("host") if here.kind == "cuda" else Device("cuda", 0)):
+        for name, ref in good.refs().items():
+            moved = replace(ref, device=elsewhere)
+            refused(good, InvalidProblem, f"{name} lies on {elsewhere}", f"want {here}", **{name: moved})
+
+
+@each_plan()
+def test_a_numpy_array_on_a_cuda_stream(good, op, direction):
+    if good.run.backend.kind != "cuda":
+        pytest.skip("the test before has TensorRefs of CUDA memory on the host")
+    for name, tensor in good.run.tensors.items():
+        array = np.zeros(tensor.shape, np.float32)
+        refused(good, InvalidProblem, f"{name} lies on host", "want cuda:", **{name: array})
+
+
+@each_plan()
+def test_a_stream_of_another_device(good, op, direction):
+    other = Stream(0, Device("cuda", 5))
+    with pytest.raises(InvalidProblem, match=r"cuda:5.*want"):
+        good.run.plan.run(other, None, good.run.args())
+
+
+@each_program()
+def test_layouts_that_a_kernel_does_not_take(good, op, direction):
+    """Innermost stride 1, or contiguous, where the spec asks for it."""
+    for name, ref in good.refs().items():
+        layout = op.family.tensors(direction)[name].layout
+        stepped = replace(ref, strides=tuple(2 * stride for stride in ref.strides), buffer=None)
+        if layout == "inner":
+            refused(good, InvalidProblem, name, "stride 2", "want 1", **{name: stepped})
+        elif layout == "contiguous":
+            refused(good, Unsupported, name, "strides", "contiguous", **{name: stepped})
+
+
+@each_program()
+def test_a_workspace_that_is_too_small(backend, op, direction, monkeypatch):
+    needing = [
+        prepared
+        for problem in small_problems(op, direction, "f32", (40000,), (1, 40000))
+        if (prepared := verify.prepare(backend, problem, verify.inputs_for(problem))).plan.workspace_size()
+    ]
+    monkeypatch.setattr(Plan, "_pack", None)
+    for prepared in needing:
+        plan, needed = prepared.plan, prepared.plan.workspace_size()
+        for given in (None, backend.workspace(needed - 1)):
+            for call in (
+                lambda given=given, plan=plan, prepared=prepared: plan.run(backend.stream, given, prepared.args()),
+                lambda given=given, plan=plan, prepared=prepared: plan.bind(prepared.args(), given),
+            ):
+                with pytest.raises(WorkspaceTooSmall, match=rf"^{type(plan).__name__}: workspace has .* want {needed}") as error:
+                    call()
+                assert (error.value.needed, error.value.got) == (needed, 0 if given is None else needed - 1)
+        far = TensorRef(256, (needed,), (1,), ElementKind.U8, Device("cuda", 9))
+        with pytest.raises(InvalidProblem, match=r"workspace lies on cuda:9, want"):
+            plan.run(backend.stream, far, prepared.args())
+        odd = backend.workspace(needed + 8)[8:]
+        with pytest.raises(MisalignedOperand, match="workspace has pointer"):
+            plan.run(backend.stream, odd, prepared.args())
+        for tensor in prepared.tensors.values():
+            tensor.check_untouched(backend)

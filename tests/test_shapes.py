@@ -1,0 +1,181 @@
+"""Extents and ranks: none, one, odd, many, too many, and too large for 32 bits."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from devices import each_op, each_program, small_problems
+
+from baracuda.codegen import verify
+from baracuda.dtypes import ElementKind
+from baracuda.engines.base import LaunchStep
+from baracuda.errors import Unsupported
+from baracuda.layout import INT32_MAX, Walk, fits_int32, merge
+from baracuda.packing import MAX_RANK
+from baracuda.tensor import TensorRef
+
+SIZE_ONE = [(1,), (1, 1), (1, 1, 1, 1, 1, 1, 1, 1), (1, 5, 1), (1, 1, 3), (4, 1)]
+EMPTY = [(0,), (3, 0), (0, 3), (2, 0, 3), (0, 0)]
+ODD = [(7,), (3, 5), (31, 33), (127,), (1, 1023), (1025,), (13, 1, 17), (257, 3)]
+
+
+def check(spec, backend, problem, **options):
+    values = verify.inputs_for(problem)
+    prepared = verify.prepare(backend, problem, values, **options)
+    prepared.launch()
+    outputs = prepared.outputs()
+    errors = prepared.errors(spec, outputs)
+    for name, error in errors.items():
+        assert error <= problem.op.ulp[problem.dtype], f"{problem}: {name} is off by {error:.3f} ulp"
+    return outputs
+
+
+@each_op()
+def test_no_axes(spec, backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype, ()):
+        outputs = check(spec, backend, problem)
+        assert all(output.shape == problem.shapes()[name] for name, output in outputs.items())
+
+
+@each_op()
+def test_size_one(spec, backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype, *SIZE_ONE):
+        check(spec, backend, problem)
+        check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), "odd strides of size-1 axes"))
+
+
+@each_op()
+def test_odd_extents(spec, backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype, *ODD):
+        check(spec, backend, problem)
+
+
+@each_op()
+def test_empty(spec, backend, op, direction, dtype):
+    """An aggregate of nothing is its identity: outputs that are not empty are written even so."""
+    problems = [problem for shape in EMPTY for problem in empty_problems(op, direction, dtype, shape)]
+    for problem in problems:
+        check(spec, backend, problem)
+
+
+def empty_problems(op, direction, dtype, shape):
+    """Problems over an empty domain; an op may refuse to aggregate nothing, so there may be none."""
+    try:
+        return small_problems(op, direction, dtype, shape)
+    except ValueError:
+        return []
+
+
+@each_program()
+def test_nothing_is_launched_for_empty_outputs(backend, op, direction, monkeypatch):
+    for problem in small_problems(op, direction, "f32", (0, 3)):
+        if any(math.prod(problem.shapes()[name]) for name in problem.outputs()):
+            continue
+        prepared = verify.prepare(backend, problem, verify.inputs_for(problem))
+        with monkeypatch.context() as patch:
+            patch.setattr(LaunchStep, "parameters", None)
+            prepared.launch()
+        prepared.outputs()
+
+
+@each_op(dtypes=["f32"])
+def test_ranks_that_merge(spec, backend, op, direction, dtype):
+    """Axes count after those of extent 1 are gone and neighbours have merged."""
+    for shape in [(2,) * 12, (1,) * 20 + (4,), (3,) * 8]:
+        for problem in verify.problems(op, direction, dtype, [shape]):
+            # Every second axis reduced leaves as many runs of axes, which cannot merge.
+            if len(problem.axes) in (0, 1, len(shape)):
+                check(spec, backend, problem)
+
+
+@each_op(dtypes=["f32"])
+@pytest.mark.parametrize("rank", [MAX_RANK, MAX_RANK + 1])
+def test_the_rank_limit(spec, backend, op, direction, dtype, rank):
+    """At the limit it works; one axis more is refused by name, and nothing is written."""
+    shape = (2,) * rank
+    for problem in verify.problems(op, direction, dtype, [shape])[:3]:
+        full = [name for name, extents in problem.shapes().items() if extents == shape and name in problem.tensors()]
+        # One operand in reversed order beside contiguous ones: no two axes lie together for all.
+        if len(full) < 2 or set(problem.axes) not in (set(), set(range(rank))):
+            continue
+        layouts = {full[0]: "all axes permuted"}
+        if rank <= MAX_RANK:
+            check(spec, backend, problem, layouts=layouts)
+            continue
+        prepared = verify.prepare(backend, problem, verify.inputs_for(problem), layouts=layouts)
+        message = f"{rank} axes remain after merging .* want at most {MAX_RANK}"
+        with pytest.raises(Unsupported, match=message):
+            prepared.plan.can_implement(prepared.args())
+        with pytest.raises(Unsupported, match=message):
+            prepared.launch()
+        for tensor in prepared.tensors.values():
+            tensor.check_untouched(backend)
+
+
+def test_offsets_decide_the_index_type():
+    """Of few elements far apart the offsets are large: the number of elements alone says nothing."""
+    assert fits_int32(Walk((2,), ((INT32_MAX,),)), 1)
+    assert not fits_int32(Walk((2,), ((INT32_MAX + 1,),)), 1)
+    assert not fits_int32(Walk((2,), ((-INT32_MAX - 1,),)), 1)
+    assert not fits_int32(Walk((4,), ((1, 2**30),)), 2)
+    assert fits_int32(Walk((4,), ((1, 2**29),)), 2)
+    assert fits_int32(Walk((2**31 - 1,), ((1,),)), 1)
+    assert not fits_int32(Walk((2**31,), ((0,),)), 1)
+    assert not fits_int32(Walk((65536, 32769), ((0,), (0,))), 1)
+    assert not fits_int32(Walk((3, 3), ((2**30,), (-(2**29),))), 1)
+
+
+def test_merging_keeps_large_numbers():
+    walk = merge([2**20, 2**20], [[2**20, 1]])
+    assert walk.extents == (2**40,)
+    assert walk.strides == ((1,),)
+
+
+def far_tensor(problem, backend, name, shape, stride):
+    """A tensor that is nowhere: its innermost axis of more than one element has a stride of its own."""
+    strides, running = [0] * len(shape), 1
+    for axis in reversed(range(len(shape))):
+        strides[axis] = running
+        running *= shape[axis]
+    wide = [axis for axis, extent in enumerate(shape) if extent > 1]
+    if wide and stride != 1:
+        strides[wide[-1]] = stride
+        for axis in wide[:-1]:
+            strides[axis] = stride * 2 ** (4 + len(shape) - axis)
+    base = 2**50 * (1 + problem.tensors().index(name))
+    return TensorRef(base, shape, tuple(strides), ElementKind.parse(problem.dtype), backend.stream.device)
+
+
+@each_program()
+def test_a_large_offset_selects_64_bits(backend, op, direction):
+    """One operand whose elements lie 2**31 apart: nothing is read, only selected."""
+    for problem in verify.problems(op, direction, "f32", [(4, 6)]):
+        plan = verify.prepare(backend, problem, verify.inputs_for(problem)).plan
+        shapes = {name: shape for name, shape in problem.shapes().items() if name in problem.tensors()}
+        for far in shapes:
+            if math.prod(shapes[far]) < 2:
+                continue
+            for stride in (2, 2**31, -(2**31)):
+                tensors = {
+                    name: far_tensor(problem, backend, name, shape, stride if name == far else 1)
+                    for name, shape in shapes.items()
+                }
+                args = plan.ARGS(**{key: tensors.get(key) for key in plan.ARGS.__dataclass_fields__})
+                steps = plan._launch_steps(plan._validated(args))
+                numbers = [value for step in steps for value in step.values if isinstance(value, int)]
+                # A run of axes may merge, so the offset itself or a multiple of it is handed over.
+                assert (max(map(abs, numbers)) >= 2**31) == (stride != 2), (problem, far, stride)
+                for step in steps:
+                    # A 64-bit number does not go into a 32-bit field: packing it would raise.
+                    step.parameters({})
+
+
+@each_op(dtypes=["f16", "f32"])
+def test_many_elements(spec, backend, op, direction, dtype):
+    """More than one block of a contiguous and of a strided launch, and a last block that is not full."""
+    for shape in [(3, 70001), (70001, 3)]:
+        for problem in verify.problems(op, direction, dtype, [shape], every_option=False)[:2]:
+            check(spec, backend, problem)
+            check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), "sliced rows"))
+

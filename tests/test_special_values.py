@@ -1,0 +1,157 @@
+"""NaN, infinities, signed zeros and subnormals, and every bit pattern of the 16-bit kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from devices import each_op, small_problems
+
+from baracuda.codegen import verify
+
+
+def check(spec, backend, problem, values, **options):
+    error = verify.worst(spec, backend, problem, values, **options)
+    assert error <= problem.op.ulp[problem.dtype], explain(spec, backend, problem, values, error)
+
+
+def explain(spec, backend, problem, values, error):
+    """The first element that is off, with its operands where they have its shape."""
+    prepared = verify.prepare(backend, problem, values)
+    prepared.launch()
+    want, sizes = verify.references(problem, prepared.known), verify.scales(spec, problem, prepared.known)
+    for name, got in prepared.outputs().items():
+        errors = verify.ulp_errors(problem.dtype, got, want[name], sizes.get(name))
+        for index in np.argwhere(errors > problem.op.ulp[problem.dtype]):
+            place = tuple(index)
+            operands = {
+                key: np.broadcast_to(value, problem.domain)[place]
+                if problem.op.family.template == "map"
+                else np.asarray(value).tolist()
+                for key, value in prepared.known.items()
+                if value.size <= 64 or problem.op.family.template == "map"
+            }
+            return f"{problem}: {name}{place} is {got[place]}, want {want[name][place]}, {errors[place]:.3g} ulp; {operands}"
+    return f"{problem}: {error} ulp"
+
+
+@each_op()
+@pytest.mark.parametrize("seed", range(4))
+def test_special_operands(spec, backend, op, direction, dtype, seed):
+    """Random tensors of special values, in rows so short that many hold one kind alone."""
+    for problem in small_problems(op, direction, dtype, (40, 3), (7, 5, 2), (300,)):
+        values = verify.inputs_for(problem, "special", seed)
+        check(spec, backend, problem, values)
+
+
+@each_op()
+def test_every_pair_of_special_values(spec, backend, op, direction, dtype):
+    """Each value with each: side by side in two operands, and as a row of two."""
+    specials = verify.rounded(verify.special_values(dtype), dtype)
+    first, second = (part.ravel() for part in np.meshgrid(specials, specials, indexing="ij"))
+    for problem in verify.problems(op, direction, dtype, [(first.size, 2)], every_option=True):
+        for changed in verify.with_numbers(problem):
+            values = verify.inputs_for(changed)
+            pairs = np.stack([first, second], axis=1)
+            if op.family.axes is None:
+                fill_operands(changed, values, pairs, pairs[:, ::-1])
+            else:
+                fill_operands(changed, values, pairs, pairs)
+            check(spec, backend, changed, values)
+
+
+@each_op()
+def test_one_special_value_among_many(spec, backend, op, direction, dtype):
+    """A NaN or an infinity is met wherever it stands in a long row, the last place included."""
+    length = 1025
+    places = [0, 1, 31, 32, 500, 1023, 1024]
+    for value in (np.nan, np.inf, -np.inf):
+        for problem in verify.problems(op, direction, dtype, [(len(places), length)]):
+            values = verify.inputs_for(problem)
+            for name in problem.with_direction("forward").inputs():
+                if name in values and values[name].shape == problem.domain:
+                    values[name][range(len(places)), places] = value
+            values |= verify.saved_tensors(problem, values)
+            check(spec, backend, problem, values)
+
+
+@each_op("backward")
+def test_special_gradients(spec, backend, op, direction, dtype):
+    specials = verify.rounded(verify.special_values(dtype), dtype)
+    for problem in small_problems(op, direction, dtype, (len(specials), 3), (3, len(specials))):
+        values = verify.inputs_for(problem)
+        for name in problem.inputs():
+            if name not in problem.tensors("forward"):
+                values[name] = np.resize(specials, values[name].shape)
+        check(spec, backend, problem, values)
+
+
+@each_op(dtypes=["f16", "bf16"])
+def test_all_65536_patterns_as_each_operand(spec, backend, op, direction, dtype):
+    """Every value of a 16-bit kind, alone in its row where there are rows, beside one, zero and itself."""
+    patterns = verify.all_patterns(dtype)
+    beside = [np.roll(patterns, 12345), np.ones_like(patterns), np.zeros_like(patterns), patterns]
+    for turn, problem in enumerate(pattern_problems(op, direction, dtype)):
+        values = verify.inputs_for(problem)
+        column = beside[turn % len(beside)]
+        if op.family.axes is None:
+            fill_operands(problem, values, patterns[:, None], column[:, None])
+        else:
+            whole = np.stack([patterns, column], axis=1)[:, : problem.domain[1]]
+            fill_operands(problem, values, whole, whole)
+        check(spec, backend, problem, values)
+
+
+def pattern_problems(op, direction, dtype):
+    """Rows of one and of two elements where rows are aggregated, each number's samples in turn."""
+    shapes = [(65536, 1)] if op.family.axes is None else [(65536, 1), (65536, 2)]
+    found = [
+        problem
+        for problem in verify.problems(op, direction, dtype, shapes, every_option=True)
+        if op.family.axes is None or problem.axes == (1,)
+    ]
+    return [changed for problem in found for changed in verify.with_numbers(problem)]
+
+
+def fill_operands(problem, values, first, second):
+    """Give the operands of the domain's shape, or the gradient that comes in, values in turn."""
+    names = [name for name, value in values.items() if value.shape == first.shape]
+    forward = problem.with_direction("forward").inputs()
+    for turn, name in enumerate(names):
+        if name in forward or problem.op.family.axes is None:
+            values[name] = np.ascontiguousarray((first, second)[turn % 2])
+    values |= verify.saved_tensors(problem, values)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+def test_rounding_and_errors_agree_with_the_formats(dtype):
+    """The measure itself: neighbours are one ulp apart, subnormals and the edge to infinity included."""
+    kind = verify.numpy_dtype(dtype)
+    whole = {2: np.uint16, 4: np.uint32, 8: np.uint64}[kind.itemsize]
+    infinity = int(np.array(np.inf, kind).view(whole))
+    patterns = np.unique(np.r_[0:200, infinity // 2 - 100 : infinity // 2 + 100, infinity - 200 : infinity]).astype(whole)
+    below = verify.widened(patterns.view(kind))
+    above = verify.widened((patterns + whole(1)).view(kind))
+    edge = np.ldexp(np.longdouble(1), verify.floats.FORMATS[dtype].most)
+    above = np.where(np.isinf(above), edge, above)
+    np.testing.assert_array_equal(above - below, verify.ulp(dtype, below))
+    # The middle goes to even, and just beside it to the nearer one.
+    middle = (below + above) / 2
+    got = verify.rounded(middle, dtype).view(whole)
+    np.testing.assert_array_equal(got, patterns + (patterns & whole(1)))
+    for factor, want in ((1 - 2.0**-9, patterns), (1 + 2.0**-9, patterns + whole(1))):
+        near = below + (above - below) / 2 * factor
+        np.testing.assert_array_equal(verify.rounded(near, dtype).view(whole), want)
+    np.testing.assert_array_equal(verify.ulp_errors(dtype, patterns.view(kind), middle), 0.5)
+
+
+def test_errors_of_values_that_are_no_numbers():
+    want = np.array([np.nan, np.inf, -np.inf, 1.0, np.nan, np.inf, 65520.0, 65519.0, 1e6, 1e6], np.longdouble)
+    got = np.array([np.nan, np.inf, -np.inf, np.nan, 1.0, 65504.0, np.inf, np.inf, np.inf, 65504.0], np.float16)
+    errors = verify.ulp_errors("f16", got, want)
+    assert errors[:3].tolist() == [0, 0, 0]
+    assert np.isinf(errors[3:6]).all()
+    assert errors[6] == 0.5
+    assert 0.5 < errors[7] < 0.6
+    assert errors[8] == 0
+    assert errors[9] == 1
+    assert verify.ulp_errors("f32", np.float32(1), np.longdouble(2), scale=1024.0) == 2.0**13
