@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from memory import CudaMemory, HostMemory, Memory, place
 from options import words
 from problems import describe, given, plan_classes, shape_fields
 
@@ -77,80 +77,6 @@ class Sample:
 
     plan: type[Plan]
     desc: Any
-
-
-@dataclass
-class Placement:
-    """Elements before the first, strides, and elements of the allocation."""
-
-    offset: int
-    strides: Shape
-    length: int
-
-
-def place(shape: Shape, layout: str) -> Placement:
-    """Where a tensor of a layout lies in the smallest allocation that holds it."""
-    order = range(len(shape)) if layout == "transposed" else reversed(range(len(shape)))
-    strides, step = [0] * len(shape), 2 if layout == "gaps" else 1
-    for axis in order:
-        strides[axis] = step
-        step *= max(shape[axis], 1)
-    if layout == "reversed":
-        strides = [-stride for stride in strides]
-    if layout == "expanded" and shape:
-        strides[0] = 0
-    if 0 in shape:
-        return Placement(0, tuple(strides), 0)
-    reach = [stride * (extent - 1) for stride, extent in zip(strides, shape, strict=True)]
-    below = -sum(part for part in reach if part < 0)
-    offset = below + (layout == "misaligned")
-    return Placement(offset, tuple(strides), offset + sum(part for part in reach if part > 0) + 1)
-
-
-class HostMemory:
-    """Allocations that AddressSanitizer watches, where the process runs under it."""
-
-    device = bc.Device("host")
-
-    def allocate(self, nbytes: int, content: Any = None) -> tuple[int, Any]:
-        """Address and owner of new memory."""
-        if nbytes == 0:
-            return 0, None
-        # NumPy promises 16 bytes, plans want 256 of a workspace.
-        raw = np.empty(nbytes + 256, np.uint8)
-        memory = raw[-raw.__array_interface__["data"][0] % 256 :][:nbytes]
-        if content is not None:
-            memory[:] = content
-        return memory.__array_interface__["data"][0], raw
-
-    def synchronize(self) -> None:
-        """Nothing to wait for."""
-
-
-class CudaMemory:
-    """One cudaMalloc an allocation: a pool would hide where one ends."""
-
-    device = bc.Device("cuda", 0)
-
-    def __init__(self) -> None:
-        self._cupy = importlib.import_module("cupy")
-
-    def allocate(self, nbytes: int, content: Any = None) -> tuple[int, Any]:
-        """Address and owner of new memory."""
-        if nbytes == 0:
-            return 0, None
-        memory = self._cupy.cuda.Memory(nbytes)
-        if content is not None:
-            address = np.ascontiguousarray(content).__array_interface__["data"][0]
-            self._cupy.cuda.runtime.memcpy(memory.ptr, address, nbytes, 1)
-        return int(memory.ptr), memory
-
-    def synchronize(self) -> None:
-        """Wait for the device, so that an error belongs to the launch before."""
-        self._cupy.cuda.runtime.deviceSynchronize()
-
-
-Memory = HostMemory | CudaMemory
 
 
 @dataclass
@@ -249,10 +175,7 @@ def launch(
             owner=owner,
         )
     nbytes = plan.workspace_size()
-    workspace = None
-    if nbytes:
-        address, owner = memory.allocate(nbytes)
-        workspace = bc.Workspace(address, nbytes, memory.device, owner)
+    workspace = memory.workspace(nbytes) if nbytes else None
     plan.run(stream, workspace, plan.ARGS(**tensors))
     memory.synchronize()
 

@@ -71,7 +71,10 @@ def _load_or_build(key: str, files: Mapping[str, str], what: str, command: list[
             return _load_from(folder / key, files, what, command)
         except OSError as error:
             _warn_once(f"{folder} cannot be written: {error}")
-    return _load_from(_temporary_folder() / key, files, what, command)
+    try:
+        return _load_from(_temporary_folder() / key, files, what, command)
+    except OSError as error:
+        raise CompileError(f"{what}: there is no place to compile it in: {error}") from error
 
 
 def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> ctypes.CDLL:

@@ -48,12 +48,11 @@ class Problem:
         return [rule.name for rule in self.plan.TENSORS if rule.io == "out" and rule.name in op.outputs]
 
     def workspace(self, plan: Any) -> Any:
-        size = plan.workspace_size()
-        return np.empty(size, np.uint8) if size else None
+        return baracuda.Workspace.host(plan.workspace_size())
 
 
 def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
-    """One problem for each plan class and kind that has the element kind; `values` replace VALUES, by rule."""
+    """One problem for each plan class and kind with this element kind; `values` replace VALUES, by rule."""
     modules = importlib.import_module("baracuda.generated.plans").MODULES
     for name in sorted(name for name in modules if name.endswith("Plan")):
         plan = getattr(baracuda, name)

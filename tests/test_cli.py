@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from baracuda.codegen.problems import Problem, SpecError
 from baracuda.errors import CompileError, InvalidProblem
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["cache", "check", "compile", "demo", "doctor", "generate", "lint", "list", "show"]
+COMMANDS = ["cache", "check", "compile", "demo", "doctor", "generate", "lint", "list", "schema", "show"]
 
 
 @pytest.fixture
@@ -211,13 +212,30 @@ def test_errors_become_messages(monkeypatch: pytest.MonkeyPatch, error: Exceptio
     assert str(error) in result.stderr
 
 
-def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_a_message_too_and_keeps_its_traceback_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(spec: Path | None) -> None:
-        raise ZeroDivisionError("a bug")
+        raise ZeroDivisionError("no such number")
 
     monkeypatch.setattr(codegen, "load_spec", fail, raising=False)
-    with pytest.raises(ZeroDivisionError, match="a bug"):
+    monkeypatch.delenv("BARACUDA_DEBUG", raising=False)
+    result = run("lint")
+    assert result.exit_code == 1
+    assert "this is a bug in baracuda-gen: ZeroDivisionError: no such number (test_cli.py:" in result.stderr
+    assert "BARACUDA_DEBUG=1" in result.stderr
+    monkeypatch.setenv("BARACUDA_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError, match="no such number"):
         run("lint")
+
+
+def test_warnings_are_lines_without_a_place_in_the_source() -> None:
+    code = (
+        "import warnings\nfrom baracuda import codegen\nfrom baracuda.codegen.cli import main\n"
+        "def fail(spec): warnings.warn('the disk is old'); raise FileNotFoundError(2, 'gone', 'ops.yaml')\n"
+        "codegen.load_spec = fail\nmain(['lint'])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert shown.returncode == 2
+    assert shown.stderr == "warning: the disk is old\nError: [Errno 2] gone: 'ops.yaml'\n"
 
 
 # list and show
@@ -265,9 +283,34 @@ def test_show_prints_formula_kernels_and_source() -> None:
     assert result.exit_code == 0
     assert "baracuda_lerp_bf16_strided" in result.stdout
     assert "BARACUDA_KERNEL(lerp" in result.stdout
+    for part in (
+        "BinaryParamPlan: forward",
+        "BinaryParamBackwardPlan: backward",
+        "db = dy * weight",
+        "da  out  optional  a_shape",
+        "isfinite(param)",
+        "param    f64",
+        "error at most",
+        "batch-invariant in the forward: y",
+    ):
+        assert part in result.stdout
     without = run("show", "lerp", "--no-source").stdout
     assert "BARACUDA_KERNEL" not in without
     assert result.stdout.startswith(without.rstrip("\n"))
+
+
+def test_show_describes_every_op() -> None:
+    spec = codegen.load_spec(None)
+    for name, op in spec.ops.items():
+        text = codegen.describe(spec, name)
+        assert text.startswith(f"{name}: {op.doc}\n")
+        for program in op.all_programs():
+            assert f"{op.family.plan_class(program.direction)}: {program.direction}" in text
+            for tensor in (*program.read, *program.written, *program.takes):
+                assert re.search(rf"^    {tensor} +(in|out) ", text, re.MULTILINE), (name, tensor)
+        for options in op.options.values():
+            assert " ".join(options) in text
+        assert not re.search(r"[ \t]$", text, re.MULTILINE)
 
 
 # Output

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import logging
 import re
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +17,13 @@ import pytest
 from cli_runner import run, run_process
 
 from baracuda import codegen
+from baracuda.codegen.cli import installation
 from baracuda.codegen.cli import machine as machine_module
+from baracuda.codegen.cli.machine import Driver, Gpu
+from baracuda.codegen.problems import Problem, SpecError
+from baracuda.compile.nvrtc import Artifact
+from baracuda.compile.pack import write_pack
+from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError
 
 demo_module = importlib.import_module("baracuda.codegen.cli.demo")
@@ -28,7 +36,8 @@ def test_doctor_names_what_is_there() -> None:
     result = run_process("doctor")
     assert result.returncode == 0, result.stdout
     names = re.findall(r"^(?:ok     |missing)  (\S+(?: \S+)?)  ", result.stdout, re.MULTILINE)
-    assert names == ["Python", "NumPy", "ml_dtypes", "C++ compiler", "CuPy", "NVRTC", "CUDA driver"]
+    machine = ["Python", "NumPy", "ml_dtypes", "C++ compiler", "CuPy", "NVRTC", "CUDA driver"]
+    assert names == [*machine, "cache folder", "generated code"]
     assert "on the host executor: yes" in result.stdout
 
 
@@ -68,6 +77,160 @@ def test_doctor_with_a_gpu_newer_than_nvrtc(monkeypatch: pytest.MonkeyPatch) -> 
     assert "B200 (sm_100) is newer and gets PTX" in fact.detail
     assert "baracuda[cuda13]" in fact.remedy
     assert fact.remedy.endswith("--upgrade")
+
+
+def distributions(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let only these distributions of CuPy be installed."""
+    versions = dict.fromkeys(names, "14.0")
+    monkeypatch.setattr(machine_module, "_version_of", versions.get)
+
+
+def driver_of(*version: int, capability: int = 90) -> Driver:
+    return Driver(version, (Gpu(0, "H100", capability),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("installed", "driver", "detail", "remedy"),
+    [
+        ((), None, "not installed", "pip install 'baracuda[cuda12]'"),
+        ((), driver_of(13, 0), "not installed", "pip install 'baracuda[cuda13]'"),
+        (
+            ("cupy-cuda12x", "cupy-cuda13x"),
+            None,
+            "overwrite each other",
+            "uninstall --yes cupy-cuda12x cupy-cuda13x &&",
+        ),
+        (
+            ("cupy-cuda13x",),
+            driver_of(12, 4),
+            "the driver serves CUDA 12.4 only",
+            "pip install 'baracuda[cuda12]'",
+        ),
+    ],
+)
+def test_doctor_on_cupy(
+    monkeypatch: pytest.MonkeyPatch,
+    installed: tuple[str, ...],
+    driver: Driver | None,
+    detail: str,
+    remedy: str,
+) -> None:
+    distributions(monkeypatch, *installed)
+    fact = machine_module.cupy_fact(machine_module.extra_for(driver), driver)
+    assert not fact.found
+    assert detail in fact.detail
+    assert remedy in fact.remedy
+
+
+def test_doctor_on_a_cupy_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributions(monkeypatch, "cupy-cuda12x")
+    monkeypatch.setitem(sys.modules, "cupy_backends.cuda.api.driver", None)
+    fact = machine_module.cupy_fact("cuda12", None)
+    assert (fact.found, fact.absence) == (False, "broken")
+    assert "14.0 (cupy-cuda12x) cannot be imported" in fact.detail
+
+
+@pytest.mark.parametrize("installed", ["cupy-cuda12x", "cupy"])
+def test_doctor_on_a_good_cupy(monkeypatch: pytest.MonkeyPatch, installed: str) -> None:
+    distributions(monkeypatch, installed)
+    fact = machine_module.cupy_fact("cuda12", driver_of(12, 4))
+    assert (fact.found, fact.detail, fact.remedy) == (True, f"14.0 ({installed})", "")
+
+
+def test_doctor_without_a_driver_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    monkeypatch.setattr(
+        machine_module.shutil, "which", lambda name: "/usr/bin/dnf" if name == "dnf" else None
+    )
+    fact = machine_module.driver_fact(None, "no CUDA driver (libcuda.so.1) on this machine")
+    assert not fact.found
+    assert "dnf install nvidia-open" in fact.remedy
+    assert "the host executor does the work" in fact.remedy
+    monkeypatch.setattr(Path, "exists", lambda path: str(path) == "/.dockerenv")
+    assert "--gpus all" in machine_module.driver_fact(None, "none").remedy
+
+
+def test_doctor_on_gpus() -> None:
+    assert "sees no GPU" in machine_module.driver_fact(Driver((12, 9), ()), "").detail
+    old = machine_module.driver_fact(driver_of(12, 9, capability=75), "")
+    assert (old.found, old.absence) == (False, "too old")
+    assert "sm_80 or newer" in old.remedy
+    good = machine_module.driver_fact(driver_of(12, 9), "")
+    assert (good.found, good.detail) == (True, "serves CUDA 12.9; 0: H100 (sm_90)")
+
+
+def test_doctor_on_a_cache_folder_that_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fresh_cache: Path
+) -> None:
+    fact = installation.cache_fact()
+    assert (fact.found, fact.detail) == (True, str(fresh_cache))
+    assert [path for path in fresh_cache.rglob("*") if path.is_file()] == []
+    (fresh_cache / "kernels").chmod(0o777)
+    fact = installation.cache_fact()
+    assert (fact.found, fact.remedy) == (False, f"chmod go-w {fresh_cache / 'kernels'}")
+    (tmp_path / "file").write_text("in the way")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        monkeypatch.setenv("BARACUDA_CACHE_DIR", str(place))
+        fact = installation.cache_fact()
+        assert not fact.found
+        assert str(place) in fact.detail
+        assert "export BARACUDA_CACHE_DIR=" in fact.remedy
+
+    def no_space(**options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv("BARACUDA_CACHE_DIR", str(tmp_path / "full"))
+    monkeypatch.setattr(tempfile, "TemporaryFile", no_space)
+    assert "No space left on device" in installation.cache_fact().detail
+    monkeypatch.setenv("BARACUDA_CACHE_MAX_BYTES", "0")
+    assert installation.cache_fact().found
+
+
+def test_doctor_on_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert installation.pack_facts() == []
+    unit, artifact = Unit("a.cu", "text", ()), Artifact(b"code", "cubin", "sm_90")
+    write_pack(tmp_path / "good.pack", [(unit, artifact)], "nvrtc 12.9")
+    (tmp_path / "bad.pack").write_text("no pack")
+    monkeypatch.setenv("BARACUDA_PACK", f"{tmp_path / 'good.pack'}")
+    [fact] = installation.pack_facts()
+    assert (fact.found, fact.detail) == (True, f"{tmp_path / 'good.pack'}: 1 units for sm_90")
+    monkeypatch.setenv("BARACUDA_PACK", f"{tmp_path / 'good.pack'}:{tmp_path / 'bad.pack'}")
+    [fact] = installation.pack_facts()
+    assert not fact.found
+    assert f"{tmp_path / 'bad.pack'} is no pack" in fact.detail
+    assert "baracuda-gen compile" in fact.remedy
+
+
+def test_a_pack_stands_in_for_nvrtc() -> None:
+    there = dict.fromkeys(["NumPy", "ml_dtypes", "CuPy", "CUDA driver", "C++ compiler"], True)
+
+    def can_run(**facts: bool) -> tuple[bool, bool]:
+        return machine_module.can_run([machine_module.Fact(name, found, "") for name, found in facts.items()])
+
+    assert can_run(**there, NVRTC=False) == (False, True)
+    assert can_run(**there, NVRTC=False, packs=True) == (True, True)
+    assert can_run(**(there | {"CuPy": False}), NVRTC=True) == (False, True)
+
+
+def test_doctor_on_stale_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = codegen.render
+    monkeypatch.setattr(
+        codegen, "render", lambda spec: {**real(spec), "plans/kinds.py": "edited\n"}, raising=False
+    )
+    fact = installation.generated_fact()
+    assert (fact.found, fact.absence, fact.remedy) == (False, "stale", "baracuda-gen generate")
+    assert "files are not what the spec gives: plans/kinds.py" in fact.detail
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "the generated code is not what the spec gives" in result.stderr
+
+    def broken(spec: object) -> None:
+        raise SpecError([Problem("ops.yaml", 3, "ops.x", "is wrong"), Problem("ops.yaml", 4, "ops.y", "too")])
+
+    monkeypatch.setattr(codegen, "load_spec", broken, raising=False)
+    fact = installation.generated_fact()
+    assert (fact.found, fact.remedy) == (False, "baracuda-gen lint")
+    assert fact.detail == "the spec has mistakes: ops.yaml:3: ops.x: is wrong, ..."
 
 
 def test_doctor_fails_where_nothing_can_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,13 @@ def test_every_kind_of_values(spec, backend, op, direction, dtype, profile):
 
 
 @each_op("forward")
+def test_extreme_magnitudes(spec, backend, op, direction, dtype):
+    """Nearly every exponent of the kind in one row: what fits the kind comes out right."""
+    for problem in small_problems(op, direction, dtype, (3, 5, 7), (2, 40)):
+        check(spec, backend, problem, "extreme")
+
+
+@each_op("forward")
 def test_every_sample_of_the_numbers(spec, backend, op, direction, dtype):
     for problem in small_problems(op, direction, dtype, (6, 9))[:4]:
         for changed in verify.with_numbers(problem):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from small_problems import Problem, first_problem, problems
 
 from baracuda import driver, observe
+from baracuda.dtypes import ElementKind
 from baracuda.errors import BaracudaError, DriverError
 from baracuda.plan import BoundLaunch, Plan
 from baracuda.tensor import Device, TensorRef, as_tensor
@@ -55,7 +57,10 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
-WRAPPED = "from baracuda.plan import *; print([hasattr(f, '__wrapped__') for f in (Plan.run, BoundLaunch.__call__)])"
+WRAPPED = """
+from baracuda.plan import BoundLaunch, Plan
+print([hasattr(function, "__wrapped__") for function in (Plan.run, BoundLaunch.__call__)])
+"""
 
 
 @pytest.mark.parametrize(
@@ -69,11 +74,7 @@ WRAPPED = "from baracuda.plan import *; print([hasattr(f, '__wrapped__') for f i
 )
 def test_nothing_is_wrapped_unless_the_environment_asks(environment: dict[str, str], wrapped: bool) -> None:
     off = {"BARACUDA_DEBUG": "", "BARACUDA_NVTX": ""}
-    done = (
-        run_python(WRAPPED, **off, **environment)
-        if not environment
-        else run_python(WRAPPED, **(off | environment))
-    )
+    done = run_python(WRAPPED, **(off | environment))
     assert (done.stdout, done.returncode) == (f"[{wrapped}, {wrapped}]\n", 0), done.stderr
 
 
@@ -219,8 +220,6 @@ def test_a_bound_launch_is_checked_too(observed: Observe) -> None:
 )
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
 def test_the_first_nan_is_found_in_any_layout(element: str, view: Any, where: tuple[int, ...]) -> None:
-    from baracuda.dtypes import ElementKind
-
     array = np.zeros((4, 10), ElementKind(element).numpy)
     array[0, 0], array[3, 9] = np.inf, -np.inf
     assert observe._nans(as_tensor(array[view])) == (0, ())
@@ -319,3 +318,90 @@ def test_a_tensor_ref_is_read_too() -> None:
     array = np.array([1, np.nan], np.float32)
     reference = TensorRef(array.ctypes.data, (2,), (1,), "f32", Device("host"))  # type: ignore[arg-type]
     assert observe._nans(reference) == (1, (1,))
+
+
+# On a GPU
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+def test_the_first_nan_is_found_on_a_gpu(element: str) -> None:
+    import cupy
+
+    kind = ElementKind(element)
+    host = np.zeros((4, 10), kind.numpy)
+    host[0, 0], host[2, 5], host[3, 9] = np.inf, np.nan, -np.inf
+    memory = cupy.asarray(host.view(f"u{kind.itemsize}"))
+
+    def nans(*keys: Any) -> tuple[int, tuple[int, ...]]:
+        view = memory[keys]
+        strides = tuple(stride // kind.itemsize for stride in view.strides)
+        return observe._nans(TensorRef(view.data.ptr, view.shape, strides, kind, Device("cuda")))
+
+    assert nans(...) == (1, (2, 5))
+    assert nans(np.s_[::-1], np.s_[::-1]) == (1, (1, 4))
+    assert nans(2, np.s_[::5]) == (1, (1,))
+    assert nans(np.s_[:2]) == (0, ())
+
+
+DEBUGGED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import cupy, numpy as np, baracuda
+from baracuda import observe
+from small_problems import first_problem, problems
+cuda = baracuda.Device("cuda")
+stream = baracuda.Stream(0, cuda)
+
+def prepared(problem):
+    plan = problem.select(stream)
+    arrays = {name: cupy.asarray(array) for name, array in problem.tensors().items()}
+    return plan, arrays, cupy.empty(max(plan.workspace_size(), 1), cupy.uint8)
+
+# Every plan runs, and finds nothing.
+for problem in problems():
+    plan, arrays, space = prepared(problem)
+    plan.run(None, space, problem.plan.ARGS(**arrays))
+
+# Infinities of both signs give some plan a NaN, and it is found there.
+found = 0
+for problem in problems():
+    plan, arrays, space = prepared(problem)
+    for name in arrays.keys() - problem.outputs():
+        arrays[name][..., ::2], arrays[name][..., 1::2] = np.inf, -np.inf
+    try:
+        plan.run(None, space, problem.plan.ARGS(**arrays))
+    except observe.NaNFound as error:
+        assert str(error).startswith(f"{problem.plan.__name__}: ")
+        found += 1
+assert found
+
+# A pointer to nowhere.
+problem = first_problem()
+plan, arrays, space = prepared(problem)
+out = problem.outputs()[0]
+lost = baracuda.TensorRef(4096, arrays[out].shape, tuple(s // 4 for s in arrays[out].strides), "f32", cuda)
+for name in problem.outputs():
+    arrays[name] = lost if name == out else None
+messages = []
+for _ in range(2):
+    try:
+        plan.run(stream, space, problem.plan.ARGS(**arrays))
+    except baracuda.DriverError as error:
+        messages.append(f"{error.status} {error}")
+print(*messages, sep="\\n")
+print(repr(plan))
+"""
+
+
+@pytest.mark.cuda
+def test_the_debug_mode_on_a_gpu() -> None:
+    command = [sys.executable, "-c", DEBUGGED, str(Path(__file__).parent)]
+    environment = {**os.environ, "BARACUDA_DEBUG": "1", "BARACUDA_NVTX": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stdout + done.stderr
+    first, second, plan = lines
+    assert first.startswith(f"700 {plan}: failed on the device: ")
+    assert "can no longer be used" in first
+    assert "the device had failed before this run" in second

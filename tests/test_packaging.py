@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -12,9 +11,8 @@ from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
+from wheels import ROOT, SOURCES, build_wheel
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ["runtime", "codegen", "templates", "generated"]
 LIMIT_SECONDS = 0.050
 
 
@@ -57,17 +55,7 @@ def test_every_folder_with_python_files_is_a_package() -> None:
 @pytest.fixture(scope="module")
 def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """Return the names of the files in a wheel that is built from a copy of the checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    copy = folder / "checkout"
-    copy.mkdir()
-    for name in [*SOURCES, "pyproject.toml", "README.md", "LICENSE"]:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, copy)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder, copy]
-    subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
-    [wheel] = folder.glob("*.whl")
+    wheel = build_wheel(tmp_path_factory.mktemp("wheel"))
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
 

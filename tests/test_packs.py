@@ -13,8 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_problems import first_problem, problems
 
 import baracuda
+from baracuda.codegen.cli.compile import chosen_units
 from baracuda.compile import loader, nvrtc, source
 from baracuda.compile import pack as pack_module
 from baracuda.compile.arch import runnable
@@ -23,6 +25,7 @@ from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.pack import Pack, find, load_pack, loaded_packs, write_pack
 from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError, Unsupported
+from baracuda.tensor import Device
 
 TEXT = 'extern "C" __global__ void first(float* x) { *x = BARACUDA_PROBE; }\n'
 UNIT = Unit("probe/first.cu", TEXT, (("BARACUDA_DTYPE", "f32"), ("BARACUDA_PROBE", "1")))
@@ -229,7 +232,7 @@ def test_the_cache_serves_without_a_compiler_whichever_filled_it(monkeypatch: py
     monkeypatch.setenv("BARACUDA_JIT", "never")
     assert loader.compile_only(UNIT, "sm_90").data == b"nvrtc 12.10"
     assert loader.compile_only(OTHER, "sm_90").arch == "compute_80"
-    with pytest.raises(CompileError, match="probe/absent.cu"):
+    with pytest.raises(CompileError, match=r"probe/absent\.cu"):
         loader.compile_only(ABSENT, "sm_90")
 
 
@@ -413,3 +416,66 @@ def test_a_child_process_reads_a_pack_that_its_parent_opened(file: Path) -> None
         "sys.exit(not good or os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# The plans' kernels are those that the command compiles
+
+
+def test_every_unit_of_every_plan_is_one_that_compile_packs() -> None:
+    compiled = {pack_module.pack_key(unit, "sm_90") for unit in chosen_units(None, ())}
+    units = [
+        unit
+        for element in ("f16", "bf16", "f32", "f64")
+        for problem in problems(element)
+        for unit in problem.plan._planned(Device("cuda"), problem.desc, None)._units()
+    ]
+    assert len({pack_module.pack_key(unit, "sm_90") for unit in units}) > 50
+    assert {unit.name for unit in units if pack_module.pack_key(unit, "sm_90") not in compiled} == set()
+
+
+# On a GPU
+
+ON_GPU = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import cupy
+from baracuda.compile import nvrtc
+
+def ask():
+    raise AssertionError("NVRTC was asked for")
+
+nvrtc._nvrtc = ask
+import baracuda
+from small_problems import first_problem
+problem = first_problem()
+plan = problem.select(baracuda.Stream(0, baracuda.Device("cuda")))
+arrays = {name: cupy.asarray(array) for name, array in problem.tensors().items()}
+space = cupy.empty(max(plan.workspace_size(), 1), cupy.uint8)
+plan.run(None, space, problem.plan.ARGS(**arrays))
+print(b"".join(arrays[name].get().tobytes() for name in problem.outputs()).hex())
+"""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("arch", ["its own", "compute_80"])
+def test_a_gpu_runs_from_a_pack_and_never_asks_for_a_compiler(tmp_path: Path, arch: str) -> None:
+    from baracuda import driver
+
+    target = driver.device_arch(0) if arch == "its own" else arch
+    problem = first_problem()
+    units = problem.plan._planned(Device("cuda"), problem.desc, None)._units()
+    path = tmp_path / "gpu.pack"
+    write_pack(path, [(unit, loader.compile_ahead(unit, target)) for unit in units], nvrtc.identity())
+    environment = {
+        **os.environ,
+        "BARACUDA_JIT": "never",
+        "BARACUDA_PACK": str(path),
+        "BARACUDA_CACHE_DIR": str(tmp_path / "none"),
+    }
+    command = [sys.executable, "-c", ON_GPU, str(Path(__file__).parent)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    plan, arrays = problem.select(), problem.tensors()
+    plan.run(None, problem.workspace(plan), problem.plan.ARGS(**arrays))
+    assert done.stdout.strip() == b"".join(arrays[name].tobytes() for name in problem.outputs()).hex()
+    assert not (tmp_path / "none").exists()

@@ -10,7 +10,6 @@ import ast
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -18,6 +17,9 @@ from small_spec import SMALL_SPEC
 
 from baracuda import codegen
 from baracuda.codegen import SpecError, load_spec, yaml_source
+from baracuda.codegen import spec as spec_package
+from baracuda.codegen.problems import Problems
+from baracuda.codegen.spec import schema, vocabulary
 
 Edit = tuple[str, str]
 Expected = tuple[str, str]
@@ -28,9 +30,12 @@ MIX_KIND = "    kind: MIX\n"
 MIX_FORWARD = f"    forward:\n      let: {{rest: 1 - weight}}\n{MIX_Y}"
 SECOND = "      b: {io: in, shape: shape, doc: second}"
 NUMBER = "      number: {type: f64"
+MONOID = "    doc: x\n    state: {s: compute = 0}\n    lift: {s: x}\n    merge: {s: a.s}\n"
 IDENTIFIER = "letters, digits and _, a letter first"
 SCALAR_DOC = "one line of text, without backslashes and control characters"
 SHAPES = "in a call: broadcasts(shape, shape) or reduces_elements(shape, axes)"
+OP_KEYS = ", ".join(vocabulary.keys(schema.Op))
+FAMILY_KEYS = ", ".join(vocabulary.keys(schema.Family))
 CASE_ONLY = "names that differ by more than case"
 
 
@@ -204,8 +209,7 @@ case(
     errors=[
         (
             "zzz",
-            "families.pair.zzz: unknown key 'zzz' (known keys: doc, template, category, plan, kind, domain, "
-            "axes, descriptor, require, contraction, forward, backward)",
+            f"families.pair.zzz: unknown key 'zzz' (known keys: {FAMILY_KEYS})",
         )
     ],
 )
@@ -278,8 +282,7 @@ case(
     errors=[
         (
             "mix: [1]",
-            "ops.mix: is a list (want a mapping with family, doc, kind, dtypes, attrs, options, samples, "
-            "forward, backward, ref, ulp, scale)",
+            f"ops.mix: is a list (want a mapping with {OP_KEYS})",
         )
     ],
 )
@@ -287,6 +290,11 @@ case(
     "a list for a formula",
     (MIX_Y, "      y: [a, b]\n"),
     errors=[("y: [a, b]", "ops.mix.forward.y: is a list (want an expression)")],
+)
+case(
+    "a list for a formula that may be left out",
+    ("    value: s\n", "    value: [s]\n"),
+    errors=[("value: [s]", "monoids.sum.value: is a list (want an expression)")],
 )
 case(
     "null for a formula",
@@ -479,8 +487,24 @@ case(
 )
 case(
     "a let that the template has",
-    (MIX_LET, MIX_LET.replace("rest", "T")),
-    errors=[("T: 1", "ops.mix.forward.let.T: 'T' means something in every kernel (another name)")],
+    (MIX_LET, MIX_LET.replace("rest", "row")),
+    errors=[("row: 1", "ops.mix.forward.let.row: 'row' means something in every kernel (another name)")],
+)
+case(
+    "a let that begins with a capital",
+    (MIX_LET, MIX_LET.replace("rest", "Sum")),
+    errors=[("Sum: 1", "ops.mix.forward.let.Sum: 'Sum' begins with a capital (write sum)")],
+)
+case(
+    "a let that begins as the template's do",
+    (MIX_LET, MIX_LET.replace("rest", "new_y")),
+    errors=[
+        (
+            "new_y: 1",
+            "ops.mix.forward.let.new_y: 'new_y' begins with new_, as the names of the templates do "
+            "(another name)",
+        )
+    ],
 )
 case(
     "a field of every descriptor",
@@ -506,7 +530,7 @@ case(
     "a monoid that is a function",
     (
         "  sum:\n",
-        "  exp:\n    doc: x\n    state: {s: compute = 0}\n    lift: {s: x}\n    merge: {s: a.s}\n  sum:\n",
+        f"  exp:\n{MONOID}  sum:\n",
     ),
     errors=[("  exp:", "monoids.exp: 'exp' is a function of formulas (another name)")],
 )
@@ -514,7 +538,7 @@ case(
     "a monoid whose struct every kernel has",
     (
         "  sum:\n",
-        "  formula:\n    doc: x\n    state: {s: compute = 0}\n    lift: {s: x}\n    merge: {s: a.s}\n  sum:\n",
+        f"  formula:\n{MONOID}  sum:\n",
     ),
     errors=[
         ("formula:", "monoids.formula: its struct Formula means something in every kernel (another name)")
@@ -524,7 +548,7 @@ case(
     "two monoids with one struct",
     (
         "  matches:\n",
-        "  Sum:\n    doc: x\n    state: {s: compute = 0}\n    lift: {s: x}\n    merge: {s: a.s}\n  matches:\n",
+        f"  Sum:\n{MONOID}  matches:\n",
     ),
     errors=[("  Sum:", "monoids.Sum: its struct Sum collides with that of 'sum' (another name)")],
 )
@@ -702,7 +726,8 @@ case(
     errors=[
         (
             "axes: shape",
-            "families.pair.axes: 'shape' is no field of type axes (the descriptor has none: add one of type axes)",
+            "families.pair.axes: 'shape' is no field of type axes "
+            "(the descriptor has none: add one of type axes)",
         )
     ],
 )
@@ -747,7 +772,8 @@ case(
     errors=[
         (
             "0.5, doc",
-            "families.pair.descriptor.number.default: 0.5 is no default of the field 'number' (a whole number)",
+            "families.pair.descriptor.number.default: 0.5 is no default of the field 'number' "
+            "(a whole number)",
         )
     ],
 )
@@ -757,7 +783,8 @@ case(
     errors=[
         (
             ".inf",
-            "families.pair.descriptor.number.default: inf is no default of the field 'number' (a finite number)",
+            "families.pair.descriptor.number.default: inf is no default of the field 'number' "
+            "(a finite number)",
         )
     ],
 )
@@ -788,7 +815,8 @@ case(
     errors=[
         (
             "shape: number",
-            "families.pair.forward.a.shape: number: 'number' is no field of type shape (one of shape, a_shape)",
+            "families.pair.forward.a.shape: number: 'number' is no field of type shape "
+            "(one of shape, a_shape)",
         )
     ],
 )
@@ -888,7 +916,8 @@ case(
     errors=[
         (
             "- erfinv",
-            "families.pair.require[0]: erfinv(number) > 0: `erfinv` is not available on the host, at column 1",
+            "families.pair.require[0]: erfinv(number) > 0: `erfinv` is not available on the host, "
+            "at column 1",
         )
     ],
 )
@@ -1132,7 +1161,8 @@ case(
     errors=[
         (
             "np.wher",
-            "ops.total.ref.dx: dy * np.wher(x > 0): unknown name 'np.wher' (did you mean 'where'?), at column 6",
+            "ops.total.ref.dx: dy * np.wher(x > 0): unknown name 'np.wher' (did you mean 'where'?), "
+            "at column 6",
         )
     ],
 )
@@ -1142,7 +1172,8 @@ case(
     errors=[
         (
             "__import__",
-            "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' (known here: axes, axis, "
+            "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' "
+            "(known here: axes, axis, "
             "dx, dy, element, extent, shape, ties, x, y, np, math, scipy.special, mpmath), at column 1",
         )
     ],
@@ -1214,7 +1245,8 @@ case(
     errors=[
         (
             "#include",
-            "ops.mix.forward.y: a #include <b>: '#' is not in the formula language: a formula has no comments, "
+            "ops.mix.forward.y: a #include <b>: '#' is not in the formula language: "
+            "a formula has no comments, "
             "at column 3",
         )
     ],
@@ -1225,7 +1257,8 @@ case(
     errors=[
         (
             "y: a > b",
-            "ops.mix.forward.y: a > b: a number is wanted, got a condition (write `1 if c else 0`), at column 1",
+            "ops.mix.forward.y: a > b: a number is wanted, got a condition (write `1 if c else 0`), "
+            "at column 1",
         )
     ],
 )
@@ -1302,6 +1335,52 @@ case(
             "ops.total.backward.by ties.split.row.n: z > 0: unknown name 'z' "
             "(known here: dy, x, extent, index), at column 9",
         )
+    ],
+)
+
+# A spec that builds on baracuda's
+
+BASE = "version: 1\nextends: baracuda\n"
+
+whole(
+    "extending what is not there",
+    "version: 1\nextends: numpy\nops:\n  x: {family: reduce, doc: x, kind: X, dtypes: f32, forward: {y: sum(x)},"
+    " ref: {y: x}, ulp: {f32: 1}}\n",
+    ("extends", "extends: is 'numpy' (want 'baracuda')"),
+)
+whole(
+    "a name of the base again",
+    f"{BASE}dtypes:\n  half: [f16]\n",
+    ("half:", "dtypes.half: 'half' is one of ops.yaml of baracuda already (another name)"),
+)
+whole(
+    "a plan of the base again",
+    f"{BASE}families:\n  own:\n    doc: y = f(x)\n    template: map\n    category: Own\n"
+    "    plan: Reduce\n    kind: OwnKind\n    domain: shape\n    descriptor:\n"
+    "      shape: {type: shape, doc: extents}\n      element: {type: element, doc: dtype}\n"
+    "    forward:\n      x: {io: in, shape: shape, doc: input}\n"
+    "      y: {io: out, shape: shape, doc: result}\n",
+    ("plan: Reduce", "families.own.plan: 'Reduce' is the plan of 'reduce' already (another name)"),
+)
+case(
+    "a template of baracuda that is said to be another",
+    ("    template: map\n", "    template: aggregate\n    engine: map\n"),
+    errors=[
+        (
+            "template: aggregate\n    engine",
+            "families.pair.template: 'aggregate' is a template of baracuda (another name)",
+        )
+    ],
+)
+case(
+    "an unknown engine",
+    ("    template: map\n", "    template: map\n    engine: mapp\n"),
+    errors=[
+        (
+            "    template: map\n    engine",
+            "families.pair.template: 'map' is a template of baracuda (another name)",
+        ),
+        ("engine: mapp", "families.pair.engine: no template 'mapp' (did you mean 'map'?)"),
     ],
 )
 
@@ -1389,13 +1468,28 @@ def test_a_file_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == "ops.yaml:2: the byte 0xff is no UTF-8 (save the file as UTF-8)"
 
 
+def test_a_template_beside_the_spec_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    edit = ("    template: map\n", "    template: mine\n    engine: map\n")
+    with pytest.raises(SpecError) as caught:
+        load(Case("no template", (edit,), ()), tmp_path)
+    own = tmp_path / "templates" / "mine.cu.j2"
+    what = f"families.pair.template: no file {own} (a template beside the spec)"
+    assert str(caught.value) == f"ops.yaml:37: {what}"
+
+
+def test_the_spec_of_baracuda_cannot_extend_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_package, "default_spec_path", lambda: tmp_path / "ops.yaml")
+    with pytest.raises(SpecError) as caught:
+        load(Case("itself", (), (), BASE), tmp_path)
+    assert str(caught.value) == "ops.yaml:2: extends: this is the spec of baracuda itself (leave it out)"
+
+
 def test_a_message_is_one_line() -> None:
     """A name may hold a line break; what is said of it may not."""
-    with pytest.raises(SpecError) as caught:
-        source = yaml_source.parse_yaml('version: 1\nops: {"a\\nb": 1, c: no}\n', "ops.yaml")
-        source.problems.add(("ops", "a\nb"), "is odd")
-        source.problems.raise_if_any()
-    assert len(str(caught.value).splitlines()) == len(caught.value.problems) == 2
+    source = yaml_source.parse_yaml('version: 1\nops: {"a\\nb": no}\n', "ops.yaml")
+    assert [str(problem) for problem in source.problems.sorted()] == [
+        "ops.yaml:2: ops.a b: no is a boolean in YAML 1.1 (quote it, or write false)"
+    ]
 
 
 # Completeness
@@ -1405,38 +1499,33 @@ CHECKED = [PACKAGE / "yaml_source.py", *sorted((PACKAGE / "spec").glob("*.py"))]
 
 
 def rejections(path: Path) -> dict[int, int]:
-    """First and last line of every call that notes or makes a problem."""
-    found = {}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            if called == "Problem" or called.endswith(("problems.add", "_syntax_problem")):
-                found[node.lineno] = node.end_lineno or node.lineno
-    return found
+    """First and last line of every call that notes a problem."""
+    return {
+        node.lineno: node.end_lineno or node.lineno
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("problems.add")
+    }
 
 
-def test_every_rejection_has_a_case(tmp_path: Path) -> None:
-    """No message of the loader is without its exact text above: the lines that note problems are traced."""
+def test_every_rejection_has_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No message of the loader is without its exact text above: the lines that note problems are recorded."""
     sites = {str(path): rejections(path) for path in CHECKED}
     assert sum(map(len, sites.values())) > 80
     reached: set[tuple[str, int]] = set()
+    add = Problems.add
 
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        name = frame.f_code.co_filename
-        if name not in sites:
-            return None
-        reached.add((name, frame.f_lineno))
-        return trace
+    def recorded(problems: Problems, *args: Any, **kwargs: Any) -> None:
+        caller = sys._getframe(1)
+        reached.add((caller.f_code.co_filename, caller.f_lineno))
+        add(problems, *args, **kwargs)
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        for case in CASES:
-            with pytest.raises(SpecError):
-                load(case, tmp_path)
-        test_a_file_that_is_no_utf8_is_refused(tmp_path)
-    finally:
-        sys.settrace(before)
+    monkeypatch.setattr(Problems, "add", recorded)
+    for case in CASES:
+        with pytest.raises(SpecError):
+            load(case, tmp_path)
+    test_a_file_that_is_no_utf8_is_refused(tmp_path)
+    test_a_template_beside_the_spec_that_is_not_there_is_refused(tmp_path)
+    test_the_spec_of_baracuda_cannot_extend_itself(tmp_path, monkeypatch)
     missing = [
         f"{Path(name).name}:{first}"
         for name, lines in sites.items()

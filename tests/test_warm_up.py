@@ -173,3 +173,21 @@ def test_many_host_units_go_into_several_files(monkeypatch: pytest.MonkeyPatch) 
     assert loader.preload([*units, *units], Device("host"), jobs=2) == [*units, *units]
     assert sorted(batches) == [6, 32, 32]
     assert np.array(batches).sum() == 70
+
+
+@pytest.mark.cuda
+def test_on_a_gpu_a_warm_plan_is_selected_while_a_graph_is_captured(
+    fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import cupy
+
+    monkeypatch.setattr(loader, "_modules", {})
+    wanted = list(problems())
+    baracuda.warm_up([(problem.plan, problem.desc) for problem in wanted])
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    with stream:
+        stream.begin_capture()
+        plans = [problem.select(stream) for problem in wanted]
+        stream.end_capture()
+    assert [plan.device for plan in plans] == [CUDA] * len(wanted)

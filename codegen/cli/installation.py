@@ -1,4 +1,4 @@
-"""What this installation has beside the machine: the cache folder, packs, and generated code that is current."""
+"""What this installation has: a cache folder, packs, and generated code that is current."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-
 # The oldest compute capability that kernels are compiled for.
 FLOOR = 80
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from baracuda.codegen.formula import BOOL, COMPUTE, INT, STATE, Expr, Name, Type, free_names, to_cuda, to_text
 from baracuda.codegen.matrix import STATE_VARIANTS, aggregate_variants, summed_outputs
-from baracuda.codegen.rendering.environment import banner, fill
+from baracuda.codegen.rendering.environment import banner, fill, fill_own
+from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp
 from baracuda.codegen.spec.model import (
     AttributeValue,
     Monoid,
@@ -23,32 +24,33 @@ from baracuda.codegen.spec.program import EXTENT, INDEX
 
 _TYPES: dict[str, Type] = {"compute": COMPUTE, "bool": BOOL, "i64": INT}
 _CPP = {"compute": "A", "bool": "bool", "i64": "i64"}
-_WIDTH = 116
+_COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 
 def render_kernel(op: Op, program: Program) -> str:
     """The `.cu` text of a program."""
-    return {"map": _render_map, "aggregate": _render_aggregate}[op.family.template](op, program)
+    holes = {"map": _map_holes, "aggregate": _aggregate_holes}[op.family.template](op, program)
+    own = op.family.own_template
+    template = own.name if own else f"{op.family.template}.cu.j2"
+    holes |= {"banner": _head(op, program, template), "stem": program.stem}
+    return fold_cpp(fill_own(own, **holes) if own else fill(template, **holes))
 
 
-def _render_map(op: Op, program: Program) -> str:
+def _map_holes(op: Op, program: Program) -> dict[str, Any]:
     scope = _scope(program)
     summed = summed_outputs(op, program)
-    return fill(
-        "map.cu.j2",
-        banner=_head(op, program, "map.cu.j2"),
-        stem=program.stem,
-        inputs=program.inputs,
-        outputs=program.outputs,
-        attributes=_attributes(program.attributes),
-        lets=_statements(program.lets, scope),
-        results=[to_cuda(result.value, scope, COMPUTE) for result in program.results],
-        summed=[(name, place) for place, name in enumerate(program.outputs) if name in summed],
-        sum_kernels=[(name, params, function) for name, (_, params, function) in STATE_VARIANTS.items()],
-    )
+    return {
+        "inputs": program.inputs,
+        "outputs": program.outputs,
+        "attributes": _attributes(program.attributes),
+        "lets": _statements(program.lets, scope),
+        "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
+        "summed": [(name, place) for place, name in enumerate(program.outputs) if name in summed],
+        "sum_kernels": [(name, params, function) for name, (_, params, function) in STATE_VARIANTS.items()],
+    }
 
 
-def _render_aggregate(op: Op, program: Program) -> str:
+def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
     scope = _scope(program)
     of_row = {name: f"row.{name}" for name in program.row_values}
     lift_values = [*(a.operand for a in program.aggregates), *(s.value for s in program.lift_lets)]
@@ -56,35 +58,35 @@ def _render_aggregate(op: Op, program: Program) -> str:
     members = {**program.row_values, **{f"new_{name}": "compute" for name in program.row_outputs}}
     heads = [place for place, (name, tensor) in enumerate(program.row_inputs.items()) if name != tensor]
     chosen = aggregate_variants(program)
-    return fill(
-        "aggregate.cu.j2",
-        banner=_head(op, program, "aggregate.cu.j2"),
-        stem=program.stem,
-        sizes={"inputs": max(len(program.inputs), 1), "row_inputs": max(len(program.row_inputs), 1)},
-        inputs=program.inputs,
-        row_inputs=program.row_inputs,
-        outputs=program.outputs,
-        row_outputs=program.row_outputs,
-        attributes=_attributes(program.attributes),
-        monoids=[_monoid(monoid) for monoid in {a.monoid.name: a.monoid for a in program.aggregates}.values()],
-        aggregates=[
+    return {
+        "sizes": {"inputs": max(len(program.inputs), 1), "row_inputs": max(len(program.row_inputs), 1)},
+        "inputs": program.inputs,
+        "row_inputs": program.row_inputs,
+        "outputs": program.outputs,
+        "row_outputs": program.row_outputs,
+        "attributes": _attributes(program.attributes),
+        "monoids": [_monoid(monoid) for monoid in {a.monoid.name: a.monoid for a in program.aggregates}.values()],
+        "aggregates": [
             {
                 "name": a.name,
                 "struct": a.monoid.struct,
+                "usual": a.monoid.run is not None and a.monoid.run.usual is not None,
+                "settles": bool(a.monoid.run and a.monoid.run.usual and a.monoid.run.usual.settle),
                 "operand": to_cuda(a.operand, scope, _TYPES[a.monoid.of]),
             }
             for a in program.aggregates
         ],
-        is_head=" || ".join(f"place == {place}" for place in heads),
-        row_members=[f"{_CPP[kind]} {name};" for name, kind in members.items()],
-        row_names=list(members),
-        lift_lines=_loads(program, lift_values, rows=True) + _statements(program.lift_lets, scope),
-        value_lines=_value_lines(program, scope),
-        map_lines=_loads(program, map_values, rows=False) + _statements(program.lets, scope, of_row),
-        results=[to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
-        narrow=_kernels(chosen, "NARROW"),
-        wide=_kernels(chosen, "WIDE"),
-    )
+        "usual": any(a.monoid.run is not None and a.monoid.run.usual is not None for a in program.aggregates),
+        "is_head": " || ".join(f"place == {place}" for place in heads),
+        "row_members": [f"{_CPP[kind]} {name};" for name, kind in members.items()],
+        "row_names": list(members),
+        "lift_lines": _loads(program, lift_values, rows=True) + _statements(program.lift_lets, scope),
+        "value_lines": _value_lines(program, scope),
+        "map_lines": _loads(program, map_values, rows=False) + _statements(program.lets, scope, of_row),
+        "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
+        "narrow": _kernels(chosen, "NARROW"),
+        "wide": _kernels(chosen, "WIDE"),
+    }
 
 
 def _kernels(chosen: Mapping[str, tuple[str, str, str]], wanted: str) -> list[dict[str, str]]:
@@ -130,9 +132,9 @@ def formula_lines(program: Program) -> list[str]:
 def _head(op: Op, program: Program, template: str) -> str:
     gradients = "gradients of " if program.direction == "backward" else ""
     options = "".join(f" {name}={value}." for name, value in program.options)
-    lines = textwrap.wrap(f"{program.stem}: {gradients}{op.doc}.{options}", _WIDTH)
+    lines = textwrap.wrap(f"{program.stem}: {gradients}{op.doc}.{options}", _COMMENT_WIDTH)
     for line in formula_lines(program):
-        lines += textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="      ")
+        lines += textwrap.wrap(line, _COMMENT_WIDTH, initial_indent="  ", subsequent_indent="      ")
     return "\n".join(f"// {line}" for line in (*lines, banner(template)))
 
 
@@ -215,7 +217,20 @@ def _run(
     own = {field.name: _TYPES[field.kind] for field in run.fields}
     push_lets, push = _transition(run.push, {"r": STATE(own), **element}, own)
     close_lets, close = _transition(run.close, {"r": STATE(own), **constants}, kinds)
+    usual = None
+    if run.usual is not None:
+        push_names = {"r": STATE(own), **element}
+        usual_lets, usual_push = _transition(run.usual.push, push_names, own)
+        settle_lets, settle = _transition(run.usual.settle, {"r": STATE(own), **constants}, own)
+        usual = {
+            "when": to_cuda(run.usual.when, push_names, BOOL),
+            "push_lets": usual_lets,
+            "push": usual_push,
+            "settle_lets": settle_lets,
+            "settle": settle,
+        }
     return {
+        "usual": usual,
         "fields": _fields(run.fields),
         "push_lets": push_lets,
         "push": push,

@@ -10,9 +10,10 @@ from baracuda.codegen.formula import Call, Expr, Name, free_names, to_python, to
 from baracuda.codegen.matrix import source_path
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
-from baracuda.codegen.spec.families import SHAPE_FUNCTIONS
+from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.model import Family, Op, Program, Spec
 from baracuda.codegen.spec.program import parse_rule
+from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
 
 _ANNOTATIONS = {
@@ -25,7 +26,7 @@ _ANNOTATIONS = {
     "option": "str",
 }
 _ATTRIBUTE_LETTERS = {"compute": "a", "bool": "b", "i64": "i"}
-_WIDTH = 112
+_WIDTH = TEXT_WIDTH
 
 
 def render_plans(spec: Spec, category: str, families: Sequence[Family]) -> str:
@@ -258,7 +259,10 @@ def _rule(rule: Expr, code: str) -> dict[str, str]:
     names = free_names(rule)
     got = ", ".join(f"{name} is {{desc.{name}}}" for name in names)
     simple = isinstance(rule, Name | Call)
-    return {"condition": f"not {code}" if simple else f"not ({code})", "message": f'f"{got}, want {to_text(rule)}"'}
+    message = f'f"{got}, want {wanted(rule)}"'
+    if len(message) > _WIDTH - len("            yield "):
+        message = f'(\n                f"{got}, "\n                "want {wanted(rule)}"\n            )'
+    return {"condition": f"not {code}" if simple else f"not ({code})", "message": message}
 
 
 def _tuple(names: Sequence[str]) -> str:

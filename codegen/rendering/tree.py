@@ -6,6 +6,7 @@ import csv
 import io
 import json
 
+from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import category_folder, kernels, source_path, summed_outputs, variants
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
@@ -16,10 +17,11 @@ from baracuda.codegen.spec.model import Op, Program, Spec
 def render(spec: Spec) -> dict[str, str]:
     """Every generated file, by its path below the output folder."""
     files: dict[str, str] = {
-        "__init__.py": f'"""What `baracuda-gen generate` made from ops.yaml.\n\n{banner("plans.py.j2")}\n"""\n',
+        "__init__.py": fill("package_init.py.j2", banner=banner("package_init.py.j2")),
         "ops.yaml": spec.path.read_text(encoding="utf-8"),
         "matrix.csv": _matrix(spec),
         "OP-MATRIX.md": _matrix_document(spec),
+        "ops.schema.json": json_schema(),
         "plans/kinds.py": _kinds(spec),
     }
     exports: list[tuple[str, str]] = []

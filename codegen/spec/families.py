@@ -8,18 +8,16 @@ from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.model import COMPUTE, Family
 from baracuda.codegen.spec.program import EXTENT, INDEX
-from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, Fields, check_shape, condition, fields_of_type
-
-__all__ = ["SHAPE_FUNCTIONS", "TEMPLATES", "resolve_family"]
+from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type
 
 TEMPLATES = FilePath(__file__).resolve().parents[2] / "templates"
 
 
-def resolve_family(name: str, entry: schema.Family, problems: Problems) -> Family | None:
-    """The family, or None with every reason noted."""
+def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: Problems) -> Family | None:
+    """The family, or None with every reason noted; `folder` is the spec's."""
     path = ("families", name)
     before = len(problems)
-    _check_template(entry.template, (*path, "template"), problems)
+    template, own_template = _templates(entry, folder, path, problems)
     fields = entry.descriptor
     elements = [key for key, field in fields.items() if field.type == "element"]
     if len(elements) != 1:
@@ -45,15 +43,30 @@ def resolve_family(name: str, entry: schema.Family, problems: Problems) -> Famil
     if len(problems) > before:
         return None
     return Family(
-        name, entry.doc, entry.template, entry.category, entry.plan, entry.kind, entry.domain, entry.axes,
-        fields, tuple(require), entry.contraction, entry.forward, entry.backward,
+        name, entry.doc, template, entry.category, entry.plan, entry.kind, entry.domain, entry.axes,
+        fields, tuple(require), entry.contraction, entry.forward, entry.backward, own_template,
     )  # fmt: skip
 
 
-def _check_template(template: str, path: Path, problems: Problems) -> None:
+def _templates(
+    entry: schema.Family, folder: FilePath, path: Path, problems: Problems
+) -> tuple[str, FilePath | None]:
+    """The shipped template that a family's kernels go by, and the file of its own text, if the spec brings one."""
     known = sorted(file.name.removesuffix(".cu.j2") for file in TEMPLATES.glob("*.cu.j2"))
-    if template not in known:
-        problems.add(path, f"no template {template!r}", suggest(template, known) or "templates: " + ", ".join(known))
+    shipped = "one of baracuda's: " + ", ".join(known)
+    if entry.engine is None:
+        if entry.template not in known:
+            right = suggest(entry.template, known) or f"{shipped}; a template beside the spec needs `engine`"
+            problems.add((*path, "template"), f"no template {entry.template!r}", right)
+        return entry.template, None
+    if entry.engine not in known:
+        problems.add((*path, "engine"), f"no template {entry.engine!r}", suggest(entry.engine, known) or shipped)
+    own = folder / "templates" / f"{entry.template}.cu.j2"
+    if entry.template in known:
+        problems.add((*path, "template"), f"{entry.template!r} is a template of baracuda", "another name")
+    elif not own.is_file():
+        problems.add((*path, "template"), f"no file {own}", "a template beside the spec")
+    return entry.engine, own
 
 
 def _check_field(name: str, type_: str, fields: Fields, path: Path, problems: Problems) -> None:

@@ -43,12 +43,22 @@ class Transition:
 
 
 @dataclass(frozen=True)
+class UsualStep:
+    """A cheaper step with equal bits, for packs whose elements are all usual."""
+
+    when: Expr
+    push: Transition
+    settle: Transition | None
+
+
+@dataclass(frozen=True)
 class RunState:
     """A lane's own state: its fields, the step for one element, and the state that it amounts to."""
 
     fields: tuple[StateField, ...]
     push: Transition
     close: Transition
+    usual: UsualStep | None
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,11 @@ class Program:
 
 @dataclass(frozen=True)
 class Family:
-    """A kernel shape with its plan classes."""
+    """A kernel shape with its plan classes.
+
+    `template` names the shipped template whose variants and launches its kernels have; `own_template` is the file
+    of another text for them, where the spec brings one.
+    """
 
     name: str
     doc: str
@@ -183,6 +197,7 @@ class Family:
     contraction: bool
     forward: Mapping[str, Tensor]
     backward: Mapping[str, Tensor]
+    own_template: Path | None = None
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""
@@ -231,12 +246,13 @@ def stem_of(op: str, direction: str, options: tuple[str, ...] = ()) -> str:
 
 @dataclass(frozen=True)
 class Spec:
-    """A whole spec."""
+    """A whole spec. One that extends another has that one's dtype sets, monoids and families too, not its ops."""
 
     path: Path
     monoids: Mapping[str, Monoid]
     families: Mapping[str, Family]
     ops: Mapping[str, Op]
+    dtypes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def categories(self) -> dict[str, list[Family]]:
         """Families that have ops, by category, in the order of the file."""

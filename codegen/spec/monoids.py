@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from baracuda.codegen.formula import BOOL, COMPUTE, INT, STATE, Expr, FormulaError, Type, infer
 from baracuda.codegen.problems import Path, Problems
 from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import Monoid, RunState, StateField, Statement, Transition
+from baracuda.codegen.spec.model import Monoid, RunState, StateField, Statement, Transition, UsualStep
 from baracuda.codegen.spec.program import kind_of
 from baracuda.codegen.spec.rules import parse_at
 
@@ -69,7 +69,15 @@ class _Resolver:
         fields, own = self.state(entry.state, (*path, "state"))
         push = self.transition(entry.push, own, {"r": STATE(own), **element}, (*path, "push"))
         close = self.transition(entry.close, types, {"r": STATE(own)}, (*path, "close"))
-        return RunState(fields, push, close)
+        usual = None if entry.usual is None else self.usual(entry.usual, own, element, (*path, "usual"))
+        return RunState(fields, push, close, usual)
+
+    def usual(self, entry: schema.Usual, own: dict[str, Type], element: dict[str, Type], path: Path) -> UsualStep | None:
+        names = {"r": STATE(own), **element}
+        when = self.checked(entry.when, {**names, **self.constants}, BOOL, (*path, "when"))
+        push = self.transition(entry.push, own, names, (*path, "push"))
+        settle = self.transition(entry.settle, own, {"r": STATE(own)}, (*path, "settle")) if entry.settle else None
+        return None if when is None else UsualStep(when, push, settle)
 
     def state(self, block: Mapping[str, str], path: Path) -> tuple[tuple[StateField, ...], dict[str, Type]]:
         fields: list[StateField] = []

@@ -9,15 +9,16 @@ from typing import Any
 from baracuda.codegen.formula import CONSTANTS, FUNCTIONS, FormulaError, check_name
 from baracuda.codegen.problems import Path, Problems
 
-#: What the templates declare where a formula's names are declared too.
+#: What the templates declare where a formula's names are declared too; their other names begin with a capital
+#: or with `new_`.
 _KERNEL_WORDS = frozenset(
     [
-        *("A", "T", "in", "out", "state", "of", "push", "close", "merge", "value", "finish", "Formula", "State"),
-        *("Params", "Operands", "Narrow", "Wide", "Contig", "Strided", "Strided64", "baracuda"),
+        *("in", "out", "state", "of", "push", "close", "merge", "value", "finish", "map", "baracuda", "i64"),
+        *("row", "row_in", "run", "values", "is_head"),
     ]
 )
-#: Monoids become structs beside the templates' own; these are spelled as `struct_name` spells them.
-_STRUCT_WORDS = _KERNEL_WORDS | {"Run", "Rows", "Rows64", "Sum_", "Base"}
+#: Structs that the templates have beside those of monoids.
+_STRUCT_WORDS = frozenset(["A", "T", "Formula", "Params", "Narrow", "Wide", "Contig", "Strided", "Strided64"])
 #: What a generated descriptor has beside its fields, and a generated plan's call beside its tensors.
 _DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "check", "self"])
 _ARGUMENT_WORDS = frozenset(["stream", "workspace", "self"])
@@ -40,7 +41,13 @@ def category_folder(category: str) -> str:
 def check_names(data: Mapping[str, Any], problems: Problems) -> None:
     """Report the names of a well-formed file that would not survive in what is generated."""
     for path in _variables(data):
-        _check(path, str(path[-1]), problems, _KERNEL_WORDS, "means something in every kernel")
+        name = str(path[-1])
+        if name[0].isupper():
+            problems.add(path, f"{name!r} begins with a capital", f"write {name[0].lower()}{name[1:]}")
+        elif name.startswith("new_"):
+            problems.add(path, f"{name!r} begins with new_, as the names of the templates do", _ANOTHER)
+        else:
+            _check(path, name, problems, _KERNEL_WORDS, "means something in every kernel")
     for name, family in data.get("families", {}).items():
         _check_family(("families", name), family, problems)
     _check_monoids(data.get("monoids", {}), problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path as FilePath
 
 from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check_reference, free_names
@@ -22,39 +22,56 @@ from baracuda.codegen.yaml_source import Source
 REFERENCE_NAMES = ("axes", "extent")
 
 
-def resolve(file: schema.SpecFile, source: Source, path: FilePath) -> Spec | None:
-    """The spec, or None with every reason in `source.problems`."""
+def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:
+    """The spec, or None with every reason in `source.problems`; what `base` names can be used too."""
     problems = source.problems
     before = len(problems)
-    dtypes = _DtypeSets(file.dtypes, problems)
-    monoids = {
-        name: monoid
-        for name, entry in file.monoids.items()
-        if (monoid := resolve_monoid(name, entry, problems)) is not None
-    }
-    families = {
-        name: family
-        for name, entry in file.families.items()
-        if (family := resolve_family(name, entry, problems)) is not None
-    }
+    _check_names(file, base, problems)
+    dtypes = _DtypeSets({**base.dtypes, **file.dtypes}, problems)
+    monoids = dict(base.monoids)
+    for name, entry in file.monoids.items():
+        if (monoid := resolve_monoid(name, entry, problems)) is not None:
+            monoids[name] = monoid
+    families = dict(base.families)
+    for name, form in file.families.items():
+        if (family := resolve_family(name, form, path.parent, problems)) is not None:
+            families[name] = family
     broken = [name for name in file.monoids if name not in monoids]
     ops: dict[str, Op] = {}
-    for name, entry in file.ops.items():
-        if entry.family not in file.families:
-            right = suggest(entry.family, file.families) or "families: " + ", ".join(file.families)
-            problems.add(("ops", name, "family"), f"unknown family {entry.family!r}", right)
-        elif entry.family in families and not mentions(entry.model_dump(), broken):
-            op = _resolve_op(name, entry, families[entry.family], monoids, dtypes, source)
+    for name, op_entry in file.ops.items():
+        known = {**base.families, **file.families}
+        if op_entry.family not in known:
+            right = suggest(op_entry.family, known) or "families: " + ", ".join(known)
+            problems.add(("ops", name, "family"), f"unknown family {op_entry.family!r}", right)
+        elif op_entry.family in families and not mentions(op_entry.model_dump(), broken):
+            op = _resolve_op(name, op_entry, families[op_entry.family], monoids, dtypes, source)
             if op is not None:
                 ops[name] = op
     _check_collisions(ops.values(), problems)
-    return Spec(path, monoids, families, ops) if len(problems) == before else None
+    return Spec(path, monoids, families, ops, dtypes.expanded()) if len(problems) == before else None
+
+
+def _check_names(file: schema.SpecFile, base: Spec, problems: Problems) -> None:
+    """A name means one thing: what the base defines is not defined again."""
+    for block, own, known in (
+        ("dtypes", file.dtypes, base.dtypes),
+        ("monoids", file.monoids, base.monoids),
+        ("families", file.families, base.families),
+    ):
+        for name in own:
+            if name in known:
+                problems.add((block, name), f"{name!r} is one of {base.path.name} of baracuda already", "another name")
+    plans = {family.plan: name for name, family in base.families.items()}
+    for name, entry in file.families.items():
+        if entry.plan in plans:
+            what = f"{entry.plan!r} is the plan of {plans[entry.plan]!r} already"
+            problems.add(("families", name, "plan"), what, "another name")
 
 
 class _DtypeSets:
     """The named dtype sets, each expanded once; what is wrong with a set is reported where it is defined."""
 
-    def __init__(self, sets: Mapping[str, list[str]], problems: Problems) -> None:
+    def __init__(self, sets: Mapping[str, Sequence[str]], problems: Problems) -> None:
         self._sets = sets
         self._problems = problems
         self._expanded: dict[str, tuple[str, ...]] = {}
@@ -62,6 +79,10 @@ class _DtypeSets:
             if name in COMPUTE_DTYPES:
                 problems.add(("dtypes", name), f"{name!r} is a dtype", "another name for the set")
             self._expand_set(name, ())
+
+    def expanded(self) -> dict[str, tuple[str, ...]]:
+        """Every set with its dtypes."""
+        return dict(self._expanded)
 
     def expand(self, names: Iterable[str], path: Path, inside: tuple[str, ...] = ()) -> tuple[str, ...]:
         """The dtypes that names of dtypes and sets stand for, each once, in order."""
@@ -170,7 +191,7 @@ def _resolve_op(
     for output, text in entry.scale.items():
         if output not in outputs:
             problems.add((*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
-        expr = _scale(text, sorted(known), monoids, (*path, "scale", output), problems)
+        expr = _scale(text, sorted({*known, "exact"}), monoids, (*path, "scale", output), problems)
         if expr is not None:
             scale[output] = expr
     if len(problems) > before:

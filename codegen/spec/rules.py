@@ -21,6 +21,7 @@ from baracuda.codegen.formula import (
     parse,
     rewrite,
     to_python,
+    to_text,
     walk,
 )
 from baracuda.codegen.problems import Path, Problems, suggest
@@ -31,10 +32,14 @@ Fields = Mapping[str, schema.DescriptorField]
 
 @dataclass(frozen=True)
 class ShapeFunction:
-    """A function of shape rules: the types of the fields that it takes, and whether it gives a shape."""
+    """A function of shape rules: the types of the fields that it takes, and whether it gives a shape.
+
+    `wants` says what a condition asks for, with the fields' names in its braces.
+    """
 
     takes: tuple[str, ...]
     gives_shape: bool
+    wants: str = ""
 
     def usage(self, name: str) -> str:
         """How it is called."""
@@ -44,8 +49,10 @@ class ShapeFunction:
 #: Functions of shape rules, all of `baracuda.shapes`.
 SHAPE_FUNCTIONS = {
     "keepdim": ShapeFunction(("shape", "axes"), gives_shape=True),
-    "broadcasts": ShapeFunction(("shape", "shape"), gives_shape=False),
-    "reduces_elements": ShapeFunction(("shape", "axes"), gives_shape=False),
+    "broadcasts": ShapeFunction(("shape", "shape"), gives_shape=False, wants="{0} that broadcasts to {1}"),
+    "reduces_elements": ShapeFunction(
+        ("shape", "axes"), gives_shape=False, wants="an element of {0} to reduce for every result"
+    ),
 }
 
 _NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
@@ -83,6 +90,13 @@ def condition(text: object, fields: Fields, path: Path, problems: Problems) -> E
         problems.add(path, f"{text}: {error}")
         return None
     return expr
+
+
+def wanted(rule: Expr) -> str:
+    """What a condition asks for, in words where it is a call of a shape function."""
+    if isinstance(rule, Call) and rule.name in SHAPE_FUNCTIONS:
+        return SHAPE_FUNCTIONS[rule.name].wants.format(*(to_text(arg) for arg in rule.args))
+    return to_text(rule)
 
 
 def check_shape(text: str, fields: Fields, path: Path, problems: Problems) -> None:

@@ -16,6 +16,18 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True, frozen=True)
 
 
+class Usual(Model):
+    """A cheaper step for elements of the usual kind. It must give the bits that `push` gives."""
+
+    when: Expression = Field(description="whether the element x is usual, given the run r before its pack")
+    push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        description="the run r after the usual element x"
+    )
+    settle: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        default={}, description="the run r after a pack of usual elements; without it, r as it is"
+    )
+
+
 class Run(Model):
     """How one lane takes in its elements one after another, where merging a state for each would cost too much."""
 
@@ -23,6 +35,7 @@ class Run(Model):
     push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the run r after the element x, a value a field; `let` names sub-expressions"
     )
+    usual: Usual | None = Field(default=None, description="a cheaper step, where all elements of a pack allow it")
     close: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the state that the run r amounts to, a value a field of the monoid's state"
     )
@@ -81,7 +94,10 @@ class Family(Model):
     """A kernel shape with a plan: what its ops have in common."""
 
     doc: str
-    template: Identifier = Field(description="templates/<template>.cu.j2")
+    template: Identifier = Field(description="templates/<template>.cu.j2, of baracuda or beside the spec")
+    engine: Identifier | None = Field(
+        default=None, description="for a template beside the spec: the template of baracuda whose kernels it has"
+    )
     category: Identifier
     plan: Identifier = Field(description="stem of the plan classes: <plan>Plan, <plan>BackwardPlan")
     kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
@@ -149,7 +165,7 @@ class Op(Model):
     ref: dict[Identifier, str] = Field(description="independent expression an output, over np, scipy, mpmath, math")
     ulp: dict[str, int | float] = Field(description="error bound a dtype or dtype set, in units in the last place")
     scale: dict[Identifier, Expression] = Field(
-        default={}, description="magnitude an output that the bound is a multiple of, where a formula cancels"
+        default={}, description="magnitude an output that the bound is a multiple of, where more than the result: `exact` names that"
     )
 
 
@@ -157,6 +173,9 @@ class SpecFile(Model):
     """The whole file."""
 
     version: Literal[1]
+    extends: Literal["baracuda"] | None = Field(
+        default=None, description="baracuda: dtype sets, monoids and families of its own spec can be used"
+    )
     dtypes: dict[Identifier, list[str]] = {}
     monoids: dict[Identifier, Monoid] = {}
     families: dict[Identifier, Family] = {}

@@ -35,7 +35,7 @@ def read_structure(source: Source) -> schema.SpecFile | None:
         for detail in error.errors(include_url=False):
             _report(data, problems, detail)
     _check_docs(data, (), problems)
-    _check_transitions(data, problems)
+    _check_transitions(data, (), problems)
     check_names(_sound(data, problems), problems)
     return schema.SpecFile.model_validate(_sound(data, problems))
 
@@ -139,24 +139,20 @@ def _check_doc(text: str, path: Path, problems: Problems) -> None:
         problems.add(path, f"holds {what}", "one line of text, without backslashes and control characters")
 
 
-def _check_transitions(data: Mapping[str, Any], problems: Problems) -> None:
-    """`let` holds names in the blocks of a monoid, every other key a formula; the model takes either for both."""
-    for name, monoid in _mapping(data.get("monoids")).items():
-        blocks = {("lift",): _get(monoid, "lift"), ("merge",): _get(monoid, "merge")}
-        blocks |= {("run", key): _get(_get(monoid, "run"), key) for key in ("push", "close")}
-        for steps, block in blocks.items():
-            for key, value in _mapping(block).items():
-                if isinstance(value, dict) is not (key == "let"):
-                    want = "a mapping of names to expressions" if key == "let" else "an expression"
-                    problems.add(("monoids", name, *steps, key), f"is {shown(value)}", f"want {want}")
+def _check_transitions(value: Any, path: Path, problems: Problems) -> None:
+    """`let` holds names in a block of a monoid, every other key a formula; the model takes either for both."""
+    for key, inner in _mapping(value).items():
+        where = (*path, key)
+        if path and vocabulary.is_transition(vocabulary.annotation_at(path)):
+            if isinstance(inner, dict) is not (key == "let"):
+                want = "a mapping of names to expressions" if key == "let" else "an expression"
+                problems.add(where, f"is {shown(inner)}", f"want {want}")
+        else:
+            _check_transitions(inner, where, problems)
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _get(value: Any, key: str) -> Any:
-    return _mapping(value).get(key)
 
 
 def _sound(data: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
@@ -175,7 +171,11 @@ def _sound(data: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     }
     # A broken set stays as an empty one, so that its name is known.
     dtypes = {name: [] for name in _mapping(data.get("dtypes"))} | sound("dtypes")
-    return {"version": 1, "dtypes": dtypes, "monoids": monoids, "families": families, "ops": ops}
+    extends = data.get("extends")
+    if problems.inside(("extends",)):
+        extends, ops = None, {}  # what they may use is not known
+    sections = {"dtypes": dtypes, "monoids": monoids, "families": families, "ops": ops}
+    return {"version": 1, "extends": extends, **sections}
 
 
 def mentions(entry: Any, names: Iterable[str]) -> bool:

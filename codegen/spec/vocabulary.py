@@ -105,6 +105,15 @@ def is_expression(annotation: Any) -> bool:
     return {*options(annotation)} == {str, int, float}
 
 
+def is_transition(annotation: Any) -> bool:
+    """Whether an annotation is a block of a monoid: formulas by field, and `let` with a mapping."""
+    if annotation is None or typing.get_origin(bare(annotation)) is not dict:
+        return False
+    return len(options(dict_value(annotation))) > 1 and any(
+        typing.get_origin(bare(option)) is dict for option in options(dict_value(annotation))
+    )
+
+
 def annotation_at(path: Path, root: Any = schema.SpecFile) -> Any:
     """The annotation of what stands at a path, None where nothing is known of it."""
     here = root
@@ -143,7 +152,9 @@ def wanted(annotation: Any) -> str:
     members = [member for member in options(annotation) if member is not type(None)]
     if len(members) > 1:
         return joined([wanted(member) for member in members if member is not int or float not in members])
-    plain = bare(members[0])
+    if members[0] is not annotation:
+        return wanted(members[0])
+    plain = bare(annotation)
     if is_model(plain):
         free = free_value(plain)
         if free is not None:

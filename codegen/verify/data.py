@@ -27,6 +27,13 @@ def _wide(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
     return rng.standard_normal(shape) * np.exp2(rng.uniform(-most, most, shape))
 
 
+def _extreme(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """Magnitudes over nearly all exponents, subnormals among them, so that squares over- and underflow."""
+    kind = FORMATS[dtype]
+    exponents = rng.uniform(kind.least, kind.most - 2 - np.log2(max(np.prod(shape), 1)), shape)
+    return np.ldexp(rng.choice([-1.0, 1.0], shape) * np.exp2(exponents % 1), np.floor(exponents).astype(int))
+
+
 def _ties(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
     """Small integers, zeros among them: equal values in nearly every row."""
     del dtype
@@ -61,6 +68,7 @@ def _positive(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
 PROFILES: Mapping[str, Profile] = {
     "normal": _normal,
     "wide": _wide,
+    "extreme": _extreme,
     "ties": _ties,
     "offset": _offset,
     "spaced": _spaced,

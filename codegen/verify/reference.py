@@ -16,6 +16,9 @@ from baracuda.codegen.verify.problems import Problem
 
 Arrays = Mapping[str, Any]
 
+#: What a scale calls the reference of its output.
+EXACT = "exact"
+
 
 def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     """The exact outputs of a problem, by name, in longdouble and of the outputs' shapes.
@@ -34,14 +37,14 @@ def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
 def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     """The magnitude of each output that its error bound is a multiple of, where it is more than the output's own.
 
-    That is the op's `scale`; the gradient of a broadcast operand is a sum, so its terms' magnitudes add up.
+    That is the op's `scale`, in which `exact` names the exact output; the gradient of a broadcast operand is a sum, so its terms' magnitudes add up.
     """
     shapes, summed, found = problem.shapes(), problem.summed(), {}
     env = _environment(problem, tensors)
-    terms = _unfitted(problem, tensors) if summed else {}
+    terms = _unfitted(problem, tensors)
     for name in problem.outputs():
         scale = problem.op.scale.get(name)
-        size = None if scale is None else np.abs(evaluate_scale(spec, scale, env, problem.axes))
+        size = None if scale is None else np.abs(evaluate_scale(spec, scale, {**env, "exact": terms[name]}, problem.axes))
         if name in summed:
             with np.errstate(all="ignore"):
                 size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
@@ -77,8 +80,8 @@ def _only(values: Arrays, expr: Expr) -> dict[str, Any]:
 def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env: dict[str, Any] = {}
     for name, rule in problem.op.family.descriptor.items():
-        if name in problem.fields:
-            value = problem.fields[name]
+        value = problem.fields.get(name, rule.default)
+        if value is not None:
             env[name] = WIDE(value) if rule.type == "f64" else value
     env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
     env |= {name: widened(value) for name, value in tensors.items()}

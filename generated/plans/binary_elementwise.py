@@ -113,7 +113,8 @@ def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | 
 class BinaryParamPlan(Plan):
     """y = f(a, b), element by element, with one scalar parameter.
 
-    LERP (f16, bf16, f32, f64): linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight
+    LERP (f16, bf16, f32, f64): linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a
+        scalar weight
         rest = 1 - weight
         at_a = weight == 0
         at_b = weight == 1
@@ -127,8 +128,8 @@ class BinaryParamPlan(Plan):
         mixed = a * rest + b * weight
         y = a if at_a else b if at_b else mixed if (a < 0) != (b < 0) else between
 
-    `select` checks a BinaryParamDescriptor and compiles or loads its kernels; `run` takes BinaryParamArgs.
-    Tensors may have any strides, zero and negative ones included.
+    `select` checks a BinaryParamDescriptor and compiles or loads its kernels.
+    `run` takes BinaryParamArgs: tensors with any strides, zero and negative ones included.
     """
 
     TEMPLATE = "map"
@@ -185,9 +186,9 @@ class BinaryParamPlan(Plan):
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not broadcasts(desc.a_shape, desc.shape):
-            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want broadcasts(a_shape, shape)"
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
         if not broadcasts(desc.b_shape, desc.shape):
-            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want broadcasts(b_shape, shape)"
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
         if desc.kind.value == "lerp" and not math.isfinite(desc.param):
             yield f"param is {desc.param}, want isfinite(param)"
         yield from ()
@@ -202,19 +203,25 @@ class BinaryParamPlan(Plan):
         workspace: Any = None,
     ) -> None:
         """Run on tensors by name; `stream` None is the current stream of the first output's library."""
-        self.run(stream, workspace, BinaryParamArgs(a=a, b=b, y=y))
+        args = BinaryParamArgs(
+            a=a,
+            b=b,
+            y=y,
+        )
+        self.run(stream, workspace, args)
 
 
 class BinaryParamBackwardPlan(Plan):
     """Gradients of BinaryParamPlan.
 
-    LERP (f16, bf16, f32, f64): linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight
+    LERP (f16, bf16, f32, f64): linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a
+        scalar weight
         rest = 1 - weight
         da = dy * rest
         db = dy * weight
 
-    `select` checks a BinaryParamBackwardDescriptor and compiles or loads its kernels; `run` takes BinaryParamBackwardArgs.
-    Tensors may have any strides, zero and negative ones included.
+    `select` checks a BinaryParamBackwardDescriptor and compiles or loads its kernels.
+    `run` takes BinaryParamBackwardArgs: tensors with any strides, zero and negative ones included.
     """
 
     TEMPLATE = "map"
@@ -271,9 +278,9 @@ class BinaryParamBackwardPlan(Plan):
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not broadcasts(desc.a_shape, desc.shape):
-            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want broadcasts(a_shape, shape)"
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
         if not broadcasts(desc.b_shape, desc.shape):
-            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want broadcasts(b_shape, shape)"
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
         if desc.kind.value == "lerp" and not math.isfinite(desc.param):
             yield f"param is {desc.param}, want isfinite(param)"
         yield from ()
@@ -288,4 +295,9 @@ class BinaryParamBackwardPlan(Plan):
         workspace: Any = None,
     ) -> None:
         """Run on tensors by name; `stream` None is the current stream of the first output's library."""
-        self.run(stream, workspace, BinaryParamBackwardArgs(dy=dy, da=da, db=db))
+        args = BinaryParamBackwardArgs(
+            dy=dy,
+            da=da,
+            db=db,
+        )
+        self.run(stream, workspace, args)

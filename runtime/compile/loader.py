@@ -1,4 +1,4 @@
-"""From a unit to a module that can be launched: memory, then packs, then the disk cache, then the compiler."""
+"""From a unit to a module that can be launched: from memory, a pack, the disk cache or the compiler."""
 
 from __future__ import annotations
 
@@ -106,8 +106,9 @@ def _missing(unit: Unit, arch: str) -> CompileError:
     """The error for a unit that may not be compiled: what is missing, where it was looked for, what to do."""
     names = [str(found.path) for found in pack.loaded_packs()]
     packs = f"the pack{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a pack (none is loaded)"
+    dtype = unit.define("BARACUDA_DTYPE", "-")
     return CompileError(
-        f"{unit.name}: no compiled kernel for dtype {unit.define('BARACUDA_DTYPE', '-')} and {arch} in {packs} "
+        f"{unit.name}: no compiled kernel for dtype {dtype} and {arch} in {packs} "
         f"or the cache {disk_cache().folder}, and {JIT_VARIABLE}=never forbids compiling it; make it ahead: "
         f"baracuda-gen compile --arch {arch} --pack FILE, then {pack.PACK_VARIABLE}=FILE"
     )

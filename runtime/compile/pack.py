@@ -199,7 +199,7 @@ def _named_packs(text: str) -> tuple[Pack, ...]:
 
 
 def find(unit: Unit, arch: str) -> Artifact | None:
-    """What a pack has of ``unit`` for ``arch``: that very target, else PTX of the nearest lower capability."""
+    """What a pack has of ``unit`` for ``arch``: that very target, else PTX of the nearest lower one."""
     packs = loaded_packs()
     if not packs:
         return None

@@ -30,6 +30,7 @@ struct Logsumexp {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = false;
     struct State {  // what a row is merged into
         Logsumexp l;
     };
@@ -79,7 +80,9 @@ using Wide = Params<i64>;
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_logsumexp_backward, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_logsumexp_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_logsumexp_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, columns, 256, Wide) {
+    baracuda::aggregate_columns<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_logsumexp_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_logsumexp_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_logsumexp_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }

@@ -27,6 +27,7 @@ struct Sum {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = false;
     struct State {  // what a row is merged into
         Sum sum_x;
     };

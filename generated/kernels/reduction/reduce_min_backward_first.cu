@@ -29,6 +29,7 @@ struct First {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = false;
     struct State {  // what a row is merged into
         First i;
     };
@@ -75,7 +76,9 @@ using Wide = Params<i64>;
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_min_backward_first, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_min_backward_first, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_first, columns, 256, Wide) {
+    baracuda::aggregate_columns<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_min_backward_first, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }

@@ -29,6 +29,7 @@ struct Count {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = false;
     struct State {  // what a row is merged into
         Count n;
     };
@@ -81,7 +82,9 @@ using Wide = Params<i64>;
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_min_backward_split, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_split, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_min_backward_split, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_split, columns, 256, Wide) {
+    baracuda::aggregate_columns<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_min_backward_split, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_split, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_split, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }

@@ -21,23 +21,43 @@ struct Squares {
     A mid = A(0);
     A small = A(0);
 
-    using Run = Squares;
+    struct Run {
+        A big = A(0);
+        A mid = A(0);
+        A small = A(0);
+    };
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const Run r = run;
         const bool is_big = baracuda::abs(x) > huge;
         const bool is_small = baracuda::abs(x) < tiny;
-        run = merge(run, {is_big ? baracuda::square(x * shrink) : A(0), (is_big || is_small) ? A(0) : baracuda::square(x), is_small ? baracuda::square(x * grow) : A(0)});
+        run = {r.big + (is_big ? baracuda::square(x * shrink) : A(0)),
+            r.mid + ((is_big || is_small) ? A(0) : baracuda::square(x)),
+                r.small + (is_small ? baracuda::square(x * grow) : A(0))};
     }
-    BARACUDA_FN static Squares close(const Run& run) { return run; }
+    BARACUDA_FN static bool usual(const Run& r, A x, i64 index) {
+        return baracuda::abs(x) <= huge && (baracuda::abs(x) >= tiny || x == A(0));
+    }
+    BARACUDA_FN static void push_usual(Run& run, A x, i64 index) {
+        const Run r = run;
+        run = {r.big, r.mid + baracuda::square(x), r.small};
+    }
+    BARACUDA_FN static Squares close(const Run& r) {
+        return {r.big, r.mid, r.small};
+    }
     BARACUDA_FN static Squares merge(const Squares& a, const Squares& b) {
         return {a.big + b.big, a.mid + b.mid, a.small + b.small};
     }
     BARACUDA_FN A factor() const { return big > A(0) ? shrink : (mid == A(0) ? grow : A(1)); }
-    BARACUDA_FN A length() const { return big > A(0) ? baracuda::sqrt(big + mid * shrink * shrink) : (mid == A(0) ? baracuda::sqrt(small) : baracuda::sqrt(mid + small / grow / grow)); }
+    BARACUDA_FN A length() const {
+        return big > A(0) ? baracuda::sqrt(big + mid * shrink * shrink)
+            : (mid == A(0) ? baracuda::sqrt(small) : baracuda::sqrt(mid + small / grow / grow));
+    }
     BARACUDA_FN A value() const { return length() / factor(); }
 };
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = true;
     struct State {  // what a row is merged into
         Squares n;
     };
@@ -56,6 +76,16 @@ struct Formula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         Squares::push(run.n, x, index);
+    }
+    BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        return Squares::usual(run.n, x, index);
+    }
+    BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Squares::push_usual(run.n, x, index);
+    }
+    BARACUDA_FN void settle(Run& run) const {
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Squares::close(run.n)};

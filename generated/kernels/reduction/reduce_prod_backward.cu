@@ -27,10 +27,23 @@ struct Product {
     };
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
-        run = {r.m * (x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x)), r.e + baracuda::exponent(x), r.zeros + (x == A(0) ? 1 : 0)};
+        const A both = r.m * (x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x));
+        run = {baracuda::mantissa(both), r.e + baracuda::exponent(x) + baracuda::exponent(both),
+            r.zeros + (x == A(0) ? 1 : 0)};
+    }
+    BARACUDA_FN static bool usual(const Run& r, A x, i64 index) {
+        return baracuda::abs(x) > A(3e-05) && baracuda::abs(x) < A(30000.0);
+    }
+    BARACUDA_FN static void push_usual(Run& run, A x, i64 index) {
+        const Run r = run;
+        run = {r.m * x, r.e, r.zeros};
+    }
+    BARACUDA_FN static void settle(Run& run) {
+        const Run r = run;
+        run = {baracuda::mantissa(r.m), r.e + baracuda::exponent(r.m), r.zeros};
     }
     BARACUDA_FN static Product close(const Run& r) {
-        return {baracuda::mantissa(r.m), r.e + baracuda::exponent(r.m), r.zeros};
+        return {r.m, r.e, r.zeros};
     }
     BARACUDA_FN static Product merge(const Product& a, const Product& b) {
         const A both = a.m * b.m;
@@ -41,6 +54,7 @@ struct Product {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = true;
     struct State {  // what a row is merged into
         Product t;
     };
@@ -60,6 +74,17 @@ struct Formula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         Product::push(run.t, x, index);
+    }
+    BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        return Product::usual(run.t, x, index);
+    }
+    BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Product::push_usual(run.t, x, index);
+    }
+    BARACUDA_FN void settle(Run& run) const {
+        Product::settle(run.t);
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Product::close(run.t)};

@@ -15,7 +15,7 @@ using baracuda::i64;
 
 // Moments: count, mean and sum of squared deviations from the mean of x.
 struct Moments {
-    i64 n = 0;
+    A n = A(0);
     A mean = A(0);
     A m2 = A(0);
 
@@ -31,21 +31,28 @@ struct Moments {
         const A d = x - o;
         run = {r.n + 1, o, r.s + d, r.q + d * d};
     }
+    BARACUDA_FN static bool usual(const Run& r, A x, i64 index) { return r.n > 0; }
+    BARACUDA_FN static void push_usual(Run& run, A x, i64 index) {
+        const Run r = run;
+        const A d = x - r.origin;
+        run = {r.n + 1, r.origin, r.s + d, r.q + d * d};
+    }
     BARACUDA_FN static Moments close(const Run& r) {
         const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
-        return {r.n, r.origin + shift, baracuda::max(r.q - r.s * shift, A(0))};
+        return {A(r.n), r.origin + shift, baracuda::max(r.q - r.s * shift, A(0))};
     }
     BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
-        const i64 n = a.n + b.n;
+        const A n = a.n + b.n;
         const A d = b.mean - a.mean;
-        const A share = n == 0 ? A(0) : A(b.n) / A(n);
-        return {n, a.mean + d * share, a.m2 + b.m2 + d * d * share * A(a.n)};
+        const A share = n == A(0) ? A(0) : b.n / n;
+        return {n, a.mean + d * share, a.m2 + b.m2 + d * d * share * a.n};
     }
     BARACUDA_FN A value() const { return mean; }
 };
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = true;
     struct State {  // what a row is merged into
         Moments v;
     };
@@ -67,6 +74,18 @@ struct Formula {
         const A head_x = row_in[1];
         Moments::push(run.v, x - head_x, index);
     }
+    BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
+        const A x = in[0];
+        const A head_x = row_in[1];
+        return Moments::usual(run.v, x - head_x, index);
+    }
+    BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
+        const A x = in[0];
+        const A head_x = row_in[1];
+        Moments::push_usual(run.v, x - head_x, index);
+    }
+    BARACUDA_FN void settle(Run& run) const {
+    }
     BARACUDA_FN static State close(const Run& run) {
         return {Moments::close(run.v)};
     }
@@ -80,7 +99,8 @@ struct Formula {
         const A v_m2 = state.v.m2;
         const A v_mean = state.v.mean;
         const i64 freedom = extent - correction;
-        const A factor = freedom <= 0 ? baracuda::nan<A> : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
+        const A factor = freedom <= 0 ? baracuda::nan<A>
+            : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
         return {dy, head_x, v_mean, factor};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {

@@ -4,6 +4,7 @@
 // A Formula has, with EI, RI inputs and EO, RO outputs of elements and of rows,
 //   State, Run                                         identities when default-constructed
 //   void push(Run&, const A (&x)[EI], const A (&row)[RI], i64 index)      takes in one element of a lane
+//   bool usual(const Run&, x, row, index), void push_usual(Run&, x, row, index), void settle(Run&)   if USUAL
 //   static State close(const Run&)                     what a lane took in
 //   static State merge(const State&, const State&)
 //   Row  values(const State&, const A (&row)[RI], i64 extent)
@@ -44,6 +45,24 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     Axes<Offset, EI + EO> reduced;
 };
 
+// Neighbouring elements into a run: by the formula's cheaper step where all of them are usual, with equal bits.
+template <int COUNT, class Formula, class A, int EI, int RI>
+BARACUDA_FN void push_all(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
+    if constexpr (Formula::USUAL) {
+        bool usual = true;
+        BARACUDA_UNROLL
+        for (int s = 0; s < COUNT; ++s) usual = usual && formula.usual(run, x[s], row_in, first + s);
+        if (usual) {
+            BARACUDA_UNROLL
+            for (int s = 0; s < COUNT; ++s) formula.push_usual(run, x[s], row_in, first + s);
+            formula.settle(run);
+            return;
+        }
+    }
+    BARACUDA_UNROLL
+    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
+}
+
 // The places of one row's elements, and its row inputs.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> struct RowCursor {
     using Operands = Rows<Offset, EI, RI, EO, RO>;
@@ -83,12 +102,11 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
     }
 
     BARACUDA_FN void push_packs(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
+        A x[SIZE][at_least_one(EI)];
         BARACUDA_UNROLL
-        for (int s = 0; s < SIZE; ++s) {
-            A x[at_least_one(EI)];
-            for (int i = 0; i < EI; ++i) x[i] = widen(pack[i].item[s]);
-            formula.push(run, x, row_in, element + s);
-        }
+        for (int s = 0; s < SIZE; ++s)
+            for (int i = 0; i < EI; ++i) x[s][i] = widen(pack[i].item[s]);
+        push_all<SIZE>(formula, run, x, row_in, element);
     }
 
     BARACUDA_FN void push_scalar(Run& run, i64 element) const {
@@ -104,12 +122,20 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         Run run;
         const i64 first = number * CHUNK + lane * SIZE;
         if (p.packed && (number + 1) * CHUNK <= extent) {
+            // The next packs are on their way while these are taken in.
+            Pack<T> next[AT_ONCE][at_least_one(EI)];
+            BARACUDA_UNROLL
+            for (int k = 0; k < AT_ONCE; ++k) load(first + k * LANES * SIZE, next[k]);
             BARACUDA_KEEP_LOOP
             for (int step = 0; step < STEPS; step += AT_ONCE) {
                 const i64 element = first + step * LANES * SIZE;
                 Pack<T> pack[AT_ONCE][at_least_one(EI)];
                 BARACUDA_UNROLL
-                for (int k = 0; k < AT_ONCE; ++k) load(element + k * LANES * SIZE, pack[k]);
+                for (int k = 0; k < AT_ONCE; ++k)
+                    for (int i = 0; i < EI; ++i) pack[k][i] = next[k][i];
+                BARACUDA_UNROLL
+                for (int k = 0; k < AT_ONCE; ++k)
+                    if (step + AT_ONCE < STEPS) load(element + (k + AT_ONCE) * LANES * SIZE, next[k]);
                 BARACUDA_UNROLL
                 for (int k = 0; k < AT_ONCE; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
             }
@@ -216,8 +242,9 @@ struct RowThread {
         lane = threadIdx.x % p.lanes;
         warp = threadIdx.x / LANES;
         warp_of_row = warp % p.warps;
-        split = blockIdx.x % p.splits;
-        row = i64(blockIdx.x / p.splits) * (AGGREGATE_THREADS / sharing) + threadIdx.x / sharing;
+        const u32 splits = u32(p.splits);  // a grid has fewer than 2^31 blocks
+        split = splits == 1 ? 0 : blockIdx.x % splits;
+        row = i64(splits == 1 ? blockIdx.x : blockIdx.x / splits) * (AGGREGATE_THREADS / sharing) + threadIdx.x / sharing;
         leads = threadIdx.x % sharing == 0;
     }
 };

@@ -52,20 +52,27 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     BARACUDA_FN i64 row(int v) const { return outer * p.columns + first_column + v; }
 
     BARACUDA_FN void load(i64 element, Across (&x)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i)
-            x[i] = *reinterpret_cast<const Across*>(static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i]);
+        for (int i = 0; i < EI; ++i) {
+            const T* from = static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i];
+            if constexpr (sizeof(Across) == 16) x[i] = load_16<Across>(from);
+            else x[i] = *reinterpret_cast<const Across*>(from);
+        }
     }
     BARACUDA_FN void store(i64 element, int o, const Across& y) const {
-        const i64 place = offset[Operands::IN + o] + element * p.reduced.stride[0][EI + o];
-        *reinterpret_cast<Across*>(static_cast<T*>(p.out[o]) + place) = y;
+        T* to = static_cast<T*>(p.out[o]) + offset[Operands::IN + o] + element * p.reduced.stride[0][EI + o];
+        if constexpr (sizeof(Across) == 16) store_16(to, y);
+        else *reinterpret_cast<Across*>(to) = y;
     }
 
-    BARACUDA_FN void push(Run (&run)[VC], const Across (&x)[at_least_one(EI)], i64 element) const {
+    // COUNT neighbouring elements of each column.
+    template <int COUNT> BARACUDA_FN void push(Run (&run)[VC], const Across (&x)[COUNT][at_least_one(EI)], i64 first) const {
         BARACUDA_UNROLL
         for (int v = 0; v < VC; ++v) {
-            A in[at_least_one(EI)];
-            for (int i = 0; i < EI; ++i) in[i] = widen(x[i].item[v]);
-            formula.push(run[v], in, row_in[v], element);
+            A in[COUNT][at_least_one(EI)];
+            BARACUDA_UNROLL
+            for (int s = 0; s < COUNT; ++s)
+                for (int i = 0; i < EI; ++i) in[s][i] = widen(x[s][i].item[v]);
+            push_all<COUNT>(formula, run[v], in, row_in[v], first);
         }
     }
 
@@ -79,14 +86,13 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
                 Across x[SIZE][at_least_one(EI)];
                 BARACUDA_UNROLL
                 for (int s = 0; s < SIZE; ++s) load(element + s, x[s]);
-                BARACUDA_UNROLL
-                for (int s = 0; s < SIZE; ++s) push(run, x[s], element + s);
+                push<SIZE>(run, x, element);
             } else {
                 BARACUDA_KEEP_LOOP
                 for (int s = 0; s < SIZE && element + s < p.extent; ++s) {
-                    Across x[at_least_one(EI)];
-                    load(element + s, x);
-                    push(run, x, element + s);
+                    Across x[1][at_least_one(EI)];
+                    load(element + s, x[0]);
+                    push<1>(run, x, element + s);
                 }
             }
         }

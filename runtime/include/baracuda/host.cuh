@@ -28,6 +28,9 @@ constexpr int warpSize = 32;
 #define BARACUDA_KEEP_LOOP
 
 namespace baracuda {
+template <class Sixteen> inline Sixteen load_16(const void* from) { return *static_cast<const Sixteen*>(from); }
+template <class Sixteen> inline void store_16(void* to, const Sixteen& value) { *static_cast<Sixteen*>(to) = value; }
+
 namespace host {
 
 static thread_local Worker* worker;

@@ -132,6 +132,19 @@ template <class F> BARACUDA_FN F min(F a, F b) {
     }
 }
 // These two ignore NaN: it comes out only when there is nothing else.
+#if BARACUDA_ON_DEVICE
+// One instruction of sm_80 and later has the same meaning.
+BARACUDA_FN float max(float a, float b) {
+    float c;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+}
+BARACUDA_FN float min(float a, float b) {
+    float c;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+}
+#endif
 template <class F> BARACUDA_FN F fmax(F a, F b) { return isnan(a) ? b : isnan(b) ? a : max(a, b); }
 template <class F> BARACUDA_FN F fmin(F a, F b) { return isnan(a) ? b : isnan(b) ? a : min(a, b); }
 
@@ -182,23 +195,28 @@ BARACUDA_FN i64 shift_left(i64 x, i64 count) { return count < 0 || count > 63 ? 
 BARACUDA_FN i64 shift_right(i64 x, i64 count) { return x >> (count < 0 || count > 63 ? 63 : count); }
 
 // x = mantissa(x) * 2^exponent(x) with 0.5 <= |mantissa| < 1; zeros, infinities and NaN are their own mantissa.
+// On the bits: the C library's frexp costs several times as much, and products call it for every element.
 BARACUDA_FN float mantissa(float x) {
-    int power;
-    return isfinite(x) ? ::frexpf(x, &power) : x;
+    const u32 bits = __builtin_bit_cast(u32, x);
+    const u32 biased = bits >> 23 & 0xffu;
+    if (biased - 1 < 254) return __builtin_bit_cast(float, (bits & 0x807fffffu) | 0x3f000000u);
+    return biased == 255 || x == 0.0f ? x : mantissa(x * 0x1p24f);
 }
 BARACUDA_FN double mantissa(double x) {
-    int power;
-    return isfinite(x) ? ::frexp(x, &power) : x;
+    const u64 bits = __builtin_bit_cast(u64, x);
+    const u64 biased = bits >> 52 & 0x7ffu;
+    if (biased - 1 < 2046) return __builtin_bit_cast(double, (bits & 0x800fffffffffffffu) | 0x3fe0000000000000u);
+    return biased == 2047 || x == 0.0 ? x : mantissa(x * 0x1p54);
 }
 BARACUDA_FN i64 exponent(float x) {
-    int power = 0;
-    if (isfinite(x)) ::frexpf(x, &power);
-    return power;
+    const u32 biased = __builtin_bit_cast(u32, x) >> 23 & 0xffu;
+    if (biased - 1 < 254) return i64(biased) - 126;
+    return biased == 255 || x == 0.0f ? 0 : exponent(x * 0x1p24f) - 24;
 }
 BARACUDA_FN i64 exponent(double x) {
-    int power = 0;
-    if (isfinite(x)) ::frexp(x, &power);
-    return power;
+    const u64 biased = __builtin_bit_cast(u64, x) >> 52 & 0x7ffu;
+    if (biased - 1 < 2046) return i64(biased) - 1022;
+    return biased == 2047 || x == 0.0 ? 0 : exponent(x * 0x1p54) - 54;
 }
 // x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }

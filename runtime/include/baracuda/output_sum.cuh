@@ -9,7 +9,7 @@ template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum {
     struct State { A sum = A(0); };
     using Run = State;
     struct Row { A sum; };
-    static constexpr bool AGGREGATES = true;
+    static constexpr bool AGGREGATES = true, USUAL = false;
     Formula formula;
 
     BARACUDA_FN static constexpr bool is_head(int) { return false; }

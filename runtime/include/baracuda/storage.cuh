@@ -89,7 +89,7 @@ template <class T> struct alignas(16) Pack {
     T item[SIZE];
 };
 
-template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return *reinterpret_cast<const Pack<T>*>(from); }
-template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { *reinterpret_cast<Pack<T>*>(to) = pack; }
+template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_16<Pack<T>>(from); }
+template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_16(to, pack); }
 
 }  // namespace baracuda

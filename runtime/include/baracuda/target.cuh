@@ -59,6 +59,13 @@ constexpr int warp_size = 32;
     Type* const name = reinterpret_cast<Type*>(name##_bytes)
 
 namespace baracuda {
+// Sixteen bytes by one instruction: a struct copy may be split where the compiler knows its parts.
+template <class Sixteen> BARACUDA_FN Sixteen load_16(const void* from) {
+    return __builtin_bit_cast(Sixteen, *static_cast<const uint4*>(from));
+}
+template <class Sixteen> BARACUDA_FN void store_16(void* to, const Sixteen& value) {
+    *static_cast<uint4*>(to) = __builtin_bit_cast(uint4, value);
+}
 // The launch's dynamic shared memory, 16-byte aligned.
 BARACUDA_FN char* dynamic_shared() {
     extern __shared__ __align__(16) char baracuda_dynamic_shared[];

@@ -1,0 +1,304 @@
+"""Faults that people reported elsewhere, with the right values: each stands for its whole kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baracuda.codegen import verify
+from baracuda.errors import InvalidProblem
+
+NAN, INF = np.nan, np.inf
+
+
+@dataclass
+class Case:
+    """One call with its right result.
+
+    `x` has the shape that it is reduced from, over `axis`; `want` are the exact values, met to `ulp` places.
+    Where no dy is given it is ones.
+    """
+
+    source: str
+    kind: str
+    x: Any
+    want: Any
+    axis: Any = 0
+    dtypes: tuple[str, ...] = ("f32", "f64")
+    fields: dict[str, Any] = field(default_factory=dict)
+    dy: Any = None
+    ulp: float | None = None
+    name: str = ""
+
+
+GITHUB = "https://github.com"
+HALF = ("f16", "bf16")
+EVERY = ("f16", "bf16", "f32", "f64")
+
+NORM = f"{GITHUB}/numpy/numpy/issues/8775"
+STD = f"{GITHUB}/data-apis/array-api/issues/334"
+SHIFTED = f"{GITHUB}/microsoft/onnxruntime/issues/28463"
+LOGSUMEXP = f"{GITHUB}/pytorch/pytorch/issues/31829"
+PROPAGATE = f"{GITHUB}/apache/tvm/issues/19518"
+HALVES = f"{GITHUB}/pytorch/pytorch/issues/91597"
+EMPTY = f"{GITHUB}/NVIDIA/cuCollections/issues/75"
+SCALAR = f"{GITHUB}/csarofeen/pytorch/pull/1771"
+
+FORWARD = [
+    Case(NORM, "norm2", [600, 800], [1000], dtypes=("f16",), name="half-overflow"),
+    Case(NORM, "norm2", [200, 200, 200], [346.41016151377545], dtypes=("f16", "f32"), name="half"),
+    Case(NORM, "norm2", [3e30, 4e30], [5e30], dtypes=("f32", "bf16"), ulp=8, name="large"),
+    Case(NORM, "norm2", [3e-30, 4e-30], [5e-30], dtypes=("f32", "bf16"), ulp=8, name="small"),
+    Case(NORM, "norm2", [3e200, 4e200], [5e200], dtypes=("f64",), ulp=8, name="large-double"),
+    Case(NORM, "norm2", [3e-200, 4e-200], [5e-200], dtypes=("f64",), ulp=8, name="small-double"),
+    Case(NORM, "norm2", [3e30, 4e-30, 0], [3e30], dtypes=("f32",), ulp=2, name="both"),
+    Case(NORM, "norm2", [0, 0], [0], dtypes=EVERY, name="zero"),
+    Case(NORM, "norm2", [INF, 1], [INF], dtypes=EVERY, name="infinite"),
+    Case(NORM, "norm2", [-INF, NAN], [NAN], dtypes=EVERY, name="nan"),
+    Case(STD, "var", [5], [NAN], fields={"correction": 1}, name="one-sample"),
+    Case(STD, "var", [5], [0], fields={"correction": 0}, name="one-population"),
+    Case(STD, "std", [5], [0], fields={"correction": 0}, name="one-population"),
+    Case(STD, "var", [1, 3], [NAN], fields={"correction": 2}, name="no-freedom"),
+    Case(STD, "var", [1, 3], [NAN], fields={"correction": 3}, name="never-negative"),
+    Case(STD, "std", [1, 3], [NAN], fields={"correction": 3}, name="never-negative"),
+    Case(SHIFTED, "var", [40000, 40001, 40002, 40003], [1.25], fields={"correction": 0}, name="large-mean"),
+    Case(SHIFTED, "var", [1234.0] * 256, [0], fields={"correction": 0}, dtypes=("f32", "f64"), name="constant"),
+    Case(SHIFTED, "var", [1e8, 1e8 + 8, 1e8 + 16], [128 / 3], fields={"correction": 0}, name="larger-mean"),
+    Case(SHIFTED, "std", [0.1] * 10, [0], fields={"correction": 0}, dtypes=EVERY, name="constant-tenths"),
+    Case(SHIFTED, "std", [0.1] * 5000, [0], fields={"correction": 1}, dtypes=EVERY, name="constant-long"),
+    Case(LOGSUMEXP, "logsumexp", [-INF, -INF], [-INF], dtypes=EVERY, name="empty-row"),
+    Case(LOGSUMEXP, "logsumexp", [-INF, 1], [1], dtypes=EVERY, name="one-term"),
+    Case(LOGSUMEXP, "logsumexp", [INF, 1], [INF], dtypes=EVERY, name="infinite"),
+    Case(LOGSUMEXP, "logsumexp", [NAN, 1], [NAN], dtypes=EVERY, name="nan"),
+    Case(LOGSUMEXP, "logsumexp", [1000, 1000], [1000.6931471805599], dtypes=("f32", "f64"), name="large"),
+    Case(LOGSUMEXP, "logsumexp", [-1000, -1000], [-999.3068528194401], dtypes=("f32", "f64"), name="small"),
+    Case(PROPAGATE, "max", [1, NAN, 3], [NAN], dtypes=EVERY, name="nan"),
+    Case(PROPAGATE, "min", [1, NAN, 3], [NAN], dtypes=EVERY, name="nan"),
+    Case(PROPAGATE, "max", [NAN] * 5, [NAN], dtypes=EVERY, name="all-nan"),
+    Case(PROPAGATE, "min", [*range(1024), NAN], [NAN], dtypes=EVERY, name="nan-in-the-last-place"),
+    Case(PROPAGATE, "max", [-INF, -INF], [-INF], dtypes=EVERY, name="infinite"),
+    Case(HALVES, "mean", [40000] * 3, [40000], dtypes=HALF, name="sum-beyond-the-kind"),
+    Case(HALVES, "mean", np.ones(100000), [1], dtypes=EVERY, name="many-ones"),
+    Case(HALVES, "sum", [32000] * 4 + [-32000] * 4, [0], dtypes=EVERY, name="partial-sums"),
+    Case(HALVES, "sum", np.ones(4096), [4096], dtypes=EVERY, name="more-than-digits"),
+    Case(HALVES, "logsumexp", np.zeros(65536), [11.090354888959125], dtypes=EVERY, name="many-terms"),
+    Case(EMPTY, "sum", np.zeros((1, 0)), [[0]], axis=1, dtypes=EVERY, name="empty"),
+    Case(EMPTY, "prod", np.zeros((1, 0)), [[1]], axis=1, dtypes=EVERY, name="empty"),
+    Case(EMPTY, "mean", np.zeros((1, 0)), [[NAN]], axis=1, dtypes=EVERY, name="empty"),
+    Case(EMPTY, "var", np.zeros((1, 0)), [[NAN]], axis=1, dtypes=EVERY, name="empty"),
+    Case(EMPTY, "norm2", np.zeros((1, 0)), [[0]], axis=1, dtypes=EVERY, name="empty"),
+    Case(EMPTY, "logsumexp", np.zeros((1, 0)), [[-INF]], axis=1, dtypes=EVERY, name="empty"),
+    Case(EMPTY, "sum", np.zeros(0), [0], dtypes=EVERY, name="full-empty"),
+    Case(EMPTY, "sum", np.zeros((3, 0)), [[0], [0], [0]], axis=1, dtypes=EVERY, name="three-zeros"),
+    Case(EMPTY, "max", np.zeros((0, 3)), np.zeros((0, 1)), axis=1, dtypes=EVERY, name="no-rows"),
+    Case(SCALAR, "sum", 3.0, 3.0, axis=(), name="scalar"),
+    Case(SCALAR, "max", 3.0, 3.0, axis=(), name="scalar"),
+    Case(SCALAR, "std", 3.0, 0.0, axis=(), fields={"correction": 0}, name="scalar"),
+    # The sum of prefixes that no kind holds, and a product that no partial product does.
+    Case(f"{GITHUB}/tinygrad/tinygrad/pull/17404", "prod", [1e-30, 1e-30, 1e30, 1e30], [1], ulp=16, name="underflow"),
+    Case(f"{GITHUB}/tinygrad/tinygrad/pull/17404", "prod", [1e30, 1e30, 1e-30, 1e-30], [1], ulp=16, name="overflow"),
+]
+
+PROD = f"{GITHUB}/tinygrad/tinygrad/pull/17404"
+ZERO_NORM = f"{GITHUB}/pytorch/pytorch/issues/2421"
+ZERO_STD = f"{GITHUB}/pytorch/pytorch/issues/4320"
+TIES = f"{GITHUB}/pytorch/pytorch/issues/56734"
+
+BACKWARD = [
+    Case(PROD, "prod", [2, 0, 3, 4], [0, 24, 0, 0], dtypes=EVERY, name="one-zero"),
+    Case(PROD, "prod", [0, 0, 3], [0, 0, 0], dtypes=EVERY, name="two-zeros"),
+    Case(PROD, "prod", [0.0], [1], dtypes=EVERY, name="alone"),
+    Case(PROD, "prod", [[0, 2, 3], [1, 2, 3]], [[6, 0, 0], [6, 3, 2]], axis=1, dtypes=EVERY, name="rows"),
+    Case(PROD, "prod", [1e-30, 1e-30, 1e30], [1, 1, 0], dtypes=("f32",), ulp=8, name="product-underflows"),
+    Case(PROD, "prod", [-0.0, 2], [2, 0], dtypes=EVERY, name="negative-zero"),
+    Case(ZERO_NORM, "norm2", [0, 0, 0], [0, 0, 0], dtypes=EVERY, name="zero"),
+    Case(ZERO_NORM, "norm2", [[3, 4], [0, 0]], [[0.6, 0.8], [0, 0]], axis=1, dtypes=EVERY, name="rows"),
+    Case(ZERO_NORM, "norm2", [3e30, 4e30], [0.6, 0.8], dtypes=("f32",), ulp=8, name="large"),
+    Case(ZERO_NORM, "norm2", [3e-30, 4e-30], [0.6, 0.8], dtypes=("f32",), ulp=8, name="small"),
+    Case(ZERO_STD, "std", [3, 3, 3, 3], [0, 0, 0, 0], fields={"correction": 1}, dtypes=EVERY, name="constant"),
+    Case(ZERO_STD, "std", [0.1] * 10, [0] * 10, fields={"correction": 1}, dtypes=EVERY, name="constant-tenths"),
+    Case(
+        ZERO_STD, "std", [1, 2, 3, 4],
+        [-0.3872983346207417, -0.12909944487358055, 0.12909944487358055, 0.3872983346207417],
+        fields={"correction": 1}, dtypes=EVERY, name="ordinary",
+    ),
+    Case(STD, "var", [5], [0], fields={"correction": 0}, dtypes=EVERY, name="one-population"),
+    Case(STD, "std", [1, 3], [NAN, NAN], fields={"correction": 2}, dtypes=EVERY, name="no-freedom"),
+    Case(STD, "var", [1, 3], [-2, 2], fields={"correction": 2}, dtypes=EVERY, name="at-least-one-degree"),
+    Case(LOGSUMEXP, "logsumexp", [-INF, 1], [0, 1], dtypes=EVERY, name="one-term"),
+    Case(LOGSUMEXP, "logsumexp", [-INF, -INF], [0, 0], dtypes=EVERY, name="no-term"),
+    Case(LOGSUMEXP, "logsumexp", [INF, 1], [0, 0], dtypes=EVERY, name="infinite"),
+    Case(HALVES, "logsumexp", np.zeros(65536), np.full(65536, 2.0**-16), dtypes=EVERY, name="many-terms"),
+    Case(TIES, "max", [1, 3, 3, 2], [0, 0.5, 0.5, 0], fields={"ties": "split"}, dtypes=EVERY, name="split"),
+    Case(TIES, "max", [1, 3, 3, 2], [0, 1, 1, 0], fields={"ties": "all"}, dtypes=EVERY, name="all"),
+    Case(TIES, "max", [1, 3, 3, 2], [0, 1, 0, 0], fields={"ties": "first"}, dtypes=EVERY, name="first"),
+    Case(TIES, "max", np.ones(4096), np.full(4096, 2.0**-12), fields={"ties": "split"}, dtypes=EVERY, name="many"),
+    Case(TIES, "min", [NAN, 1, NAN], [0.5, 0, 0.5], fields={"ties": "split"}, dtypes=EVERY, name="nan"),
+    Case(TIES, "min", [4, NAN, NAN], [0, 1, 0], fields={"ties": "first"}, dtypes=EVERY, name="first-nan"),
+    Case(TIES, "max", [0.0, -0.0], [0.5, 0.5], fields={"ties": "split"}, dtypes=EVERY, name="zeros"),
+]  # fmt: skip
+
+
+def problem_of(spec, direction, case, dtype):
+    op = next(op for op in spec.ops.values() if op.family.name == "reduce" and op.kind.lower() == case.kind)
+    axes = case.axis if isinstance(case.axis, tuple) else (case.axis,)
+    fields = {"input_shape": np.shape(case.x), "reduce_axis": axes, **case.fields}
+    fields |= {name: values[0] for name, values in op.options.items() if name not in fields}
+    return verify.Problem(op, direction, dtype, fields)
+
+
+def each(cases):
+    return pytest.mark.parametrize(
+        ("case", "dtype"),
+        [
+            pytest.param(case, dtype, id=f"{case.kind}-{case.name}-{dtype}")
+            for case in cases
+            for dtype in case.dtypes
+        ],
+    )
+
+
+def assert_close(problem, case, got, want):
+    """Equal to the exact values, rounded, within the places that the case or else the op allows."""
+    bound = problem.op.ulp[problem.dtype] if case.ulp is None or problem.dtype in HALF else case.ulp
+    error = verify.largest_error(problem.dtype, got, np.asarray(want, np.longdouble).reshape(got.shape))
+    assert error <= bound, f"{case.source}: got {got}, want {want}, off by {error} ulp"
+
+
+@each(FORWARD)
+def test_forward(spec, backend, case, dtype):
+    problem = problem_of(spec, "forward", case, dtype)
+    x = verify.rounded(case.x, dtype)
+    got = verify.run(backend, problem, {"x": x})["y"]
+    if dtype in HALF and not np.array_equal(x.astype(float), np.asarray(case.x, float), equal_nan=True):
+        # The kind does not hold the case's values: the result is that of the values it holds.
+        want = verify.references(problem, {"x": x})["y"]
+    else:
+        want = case.want
+    assert_close(problem, case, got, want)
+
+
+@each(BACKWARD)
+def test_backward(spec, backend, case, dtype):
+    problem = problem_of(spec, "backward", case, dtype)
+    x = verify.rounded(case.x, dtype)
+    shapes = problem.shapes()
+    values = {"x": x, "dy": np.ones(shapes["dy"], x.dtype)}
+    values |= verify.saved_tensors(problem, values)
+    assert_close(problem, case, verify.run(backend, problem, values)["dx"], case.want)
+
+
+@pytest.mark.parametrize("kind", ["max", "min"])
+@pytest.mark.parametrize(("shape", "axis"), [((0,), 0), ((3, 0), 1), ((0, 3), 0), ((2, 0), (0, 1))])
+def test_extrema_of_nothing(spec, backend, kind, shape, axis):
+    """https://github.com/NVIDIA/cuCollections/issues/75: there is no identity; where there are no rows, no matter."""
+    problem = problem_of(spec, "forward", Case("", kind, np.zeros(shape), None, axis), "f32")
+    with pytest.raises(InvalidProblem, match=r"^ReducePlan: input_shape is .*, want"):
+        problem.plan_class.select(backend.stream, problem.descriptor())
+
+
+LERP = f"{GITHUB}/tenstorrent/tt-metal/issues/53279"
+
+
+def lerp(spec, backend, dtype, a, b, weight):
+    a, b = (verify.rounded(value, dtype) for value in (a, b))
+    fields = {"shape": a.shape, "param": weight, "a_shape": a.shape, "b_shape": b.shape}
+    return verify.run(backend, verify.Problem(spec.ops["lerp"], "forward", dtype, fields), {"a": a, "b": b})["y"]
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_is_exact_at_both_ends(spec, backend, dtype):
+    """https://github.com/tenstorrent/tt-metal/issues/53279: a + w * (b - a) loses b at w = 1; signs of zero too."""
+    large = 1e4 if dtype == "f16" else 1e8
+    a = np.array([large, 1, -0.0, 0.0, 1e-3, INF, 5])
+    b = np.array([1, large, 0.0, -0.0, -large, 1, -INF])
+    for weight, want in ((0.0, a), (1.0, b)):
+        want = verify.rounded(want, dtype)
+        got = lerp(spec, backend, dtype, a, b, weight)
+        np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want))
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_of_the_report(spec, backend, dtype):
+    """https://github.com/tenstorrent/tt-metal/issues/53279."""
+    assert lerp(spec, backend, dtype, [1.0], [5.0], 0.25).tolist() == [2.0]
+    assert lerp(spec, backend, dtype, [2.0], [7.0], 0.75).tolist() == [5.75]
+    fields = {"shape": (2,), "param": 0.25, "a_shape": (2,), "b_shape": (2,)}
+    problem = verify.Problem(spec.ops["lerp"], "backward", dtype, fields)
+    got = verify.run(backend, problem, {"dy": verify.rounded([1.0, 2.0], dtype)})
+    assert {name: value.tolist() for name, value in got.items()} == {"da": [0.75, 1.5], "db": [0.25, 0.5]}
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_is_monotonic_in_its_weight_and_stays_between_its_ends(spec, backend, dtype):
+    rng = np.random.default_rng(5)
+    a = verify.rounded(rng.standard_normal(2000) * np.exp2(rng.integers(-8, 9, 2000)), dtype)
+    b = verify.rounded(rng.standard_normal(2000) * np.exp2(rng.integers(-8, 9, 2000)), dtype)
+    low, high = (verify.widened(bound) for bound in (np.minimum(a, b), np.maximum(a, b)))
+    before = None
+    for weight in (0.0, 1e-9, 0.1, 0.3, 0.4999999, 0.5, 0.7, 0.9999999, 1.0):
+        y = verify.widened(lerp(spec, backend, dtype, a, b, weight))
+        assert np.all((low <= y) & (y <= high)), weight
+        if before is not None:
+            assert np.all((y - before) * np.sign(verify.widened(b) - verify.widened(a)) >= 0), weight
+        before = y
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_does_not_overflow_between_finite_ends(spec, backend, dtype):
+    largest = verify.special_values(dtype)
+    largest = float(np.max(largest[np.isfinite(largest)])) if dtype != "f64" else 1.7e308
+    got = lerp(spec, backend, dtype, [-largest, largest], [largest, largest], 0.5)
+    assert got.astype(float)[0] == 0
+    assert np.isfinite(got.astype(float)).all()
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_of_an_infinity_with_itself(spec, backend, dtype):
+    """Both ends are one and the same value, and so is everything between them."""
+    got = lerp(spec, backend, dtype, [INF, -INF], [INF, -INF], 0.25)
+    assert got.astype(float).tolist() == [INF, -INF]
+
+
+SUBNORMAL = f"{GITHUB}/cupy/cupy/issues/8382"
+
+
+def test_subnormals_are_kept(spec, backend):
+    """https://github.com/cupy/cupy/issues/8382: a flag that flushes f32 subnormals to zero."""
+    tiny = np.float32(1.17549435e-38)
+    got = lerp(spec, backend, "f32", [0.0, 0.0], [tiny, 2.8e-45], 0.5)
+    assert got.tolist() == [np.float32(5.877472e-39), np.float32(1.4e-45)]
+    problem = problem_of(spec, "forward", Case(SUBNORMAL, "sum", [1.4e-45, 1.4e-45], None), "f32")
+    got = verify.run(backend, problem, {"x": np.float32([1.4e-45, 1.4e-45])})["y"]
+    assert got.tolist() == [np.float32(2.8e-45)]
+
+
+def test_negative_strides(spec, backend):
+    """https://github.com/pytorch/pytorch/issues/188023: the pointer is that of the first element, others lie below."""
+    if backend.kind != "host":
+        pytest.skip("NumPy's own flips; the layouts' tests have CuPy's")
+    a = np.arange(12.0).reshape(3, 4)
+    for view, axis, want in ((a[:, ::-1] * 1, 1, [6, 22, 38]), (a[::-1, ::-1], 1, [38, 22, 6]), (a[0:1:-1], 0, [0] * 4)):
+        for array in (view, a[:, ::-1] if axis == 1 and view is not a[0:1:-1] else view):
+            problem = problem_of(spec, "forward", Case("", "sum", array, None, axis), "f64")
+            y = np.full(problem.shapes()["y"], NAN)
+            problem.plan_class.select(backend.stream, problem.descriptor())(x=array, y=y)
+            np.testing.assert_array_equal(y, array.sum(axis, keepdims=True))
+        assert view.sum(axis).tolist() == want
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_a_gradient_that_is_expanded_or_sliced(spec, backend, dtype):
+    """https://github.com/ROCm/TransformerEngine/pull/623: `loss.sum()` hands down strides of zero."""
+    for kind in ("sum", "max", "logsumexp", "var"):
+        x = verify.rounded(np.random.default_rng(3).standard_normal((64, 2)), dtype)
+        problem = problem_of(spec, "backward", Case("", kind, x, None, 1), dtype)
+        values = {"x": x, "dy": np.ones((64, 1), x.dtype)}
+        values |= verify.saved_tensors(problem, values)
+        want = verify.run(backend, problem, values)["dx"]
+        for layout in ("all axes expanded", "every second column", "all axes permuted", "reversed"):
+            got = verify.run(backend, problem, values, layouts={"dy": layout})["dx"]
+            np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want))

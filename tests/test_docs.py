@@ -1,0 +1,119 @@
+"""The documentation of the spec says what is so: its tables are complete, its examples load."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+from cli_runner import run
+
+from baracuda.codegen import load_spec, render
+from baracuda.codegen.formula import CONSTANTS
+from baracuda.codegen.formula.table import function_table
+from baracuda.codegen.spec import schema, vocabulary
+from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS
+from baracuda.codegen.yaml_source import parse_yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SPEC_PAGE = (ROOT / "docs/spec.md").read_text(encoding="utf-8")
+OP_PAGE = (ROOT / "docs/adding-an-op.md").read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+def models() -> list[Any]:
+    found = [value for value in vars(schema).values() if isinstance(value, type)]
+    return [m for m in found if issubclass(m, pydantic.BaseModel) and m not in (pydantic.BaseModel, schema.Model)]
+
+
+def test_the_table_of_functions_is_current() -> None:
+    begin, end = "<!-- functions: begin -->\n", "\n<!-- functions: end -->"
+    shown = SPEC_PAGE[SPEC_PAGE.index(begin) + len(begin) : SPEC_PAGE.index(end)]
+    assert shown == function_table()
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
+def test_every_key_is_explained(model: Any) -> None:
+    missing = [key for key in vocabulary.keys(model) if f"`{key}`" not in SPEC_PAGE]
+    assert missing == []
+
+
+def test_every_word_of_a_list_is_explained() -> None:
+    for model in models():
+        for key, annotation in vocabulary.keys(model).items():
+            words = re.findall(r"'(\w+)'", vocabulary.wanted(annotation))
+            assert [word for word in words if f"`{word}`" not in SPEC_PAGE] == [], (model.__name__, key)
+
+
+def test_every_constant_and_shape_function_is_explained() -> None:
+    assert [name for name in CONSTANTS if f"`{name}`" not in SPEC_PAGE] == []
+    assert [name for name in SHAPE_FUNCTIONS if f"`{name}(" not in SPEC_PAGE] == []
+
+
+@pytest.mark.parametrize("page", [SPEC_PAGE, OP_PAGE], ids=["spec", "adding-an-op"])
+def test_examples_are_yaml_without_surprises(page: str) -> None:
+    assert len(blocks(page, "yaml")) > 0
+    for text in blocks(page, "yaml"):
+        source = parse_yaml(text, "example.yaml")
+        assert [str(problem) for problem in source.problems.sorted()] == [], text
+        assert isinstance(source.data, dict)
+
+
+def test_the_sections_of_the_page_make_a_spec(tmp_path: Path) -> None:
+    """Every section's example stands in one file, and the file loads."""
+    sections = {}
+    for text in blocks(SPEC_PAGE, "yaml"):
+        for name in ("dtypes", "monoids", "families", "ops"):
+            if text.startswith(f"{name}:\n"):
+                sections.setdefault(name, text)
+    assert list(sections) == ["dtypes", "ops", "families", "monoids"]
+    path = tmp_path / "ops.yaml"
+    path.write_text("version: 1\n" + "".join(sections.values()), encoding="utf-8")
+    assert list(load_spec(path).ops) == ["lerp"]
+
+
+def test_the_example_of_an_own_spec_loads(tmp_path: Path) -> None:
+    (text,) = [text for text in blocks(SPEC_PAGE, "yaml") if "extends: baracuda" in text]
+    path = tmp_path / "my_ops.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert run("lint", "--spec", path).exit_code == 0
+    assert run("generate", "--spec", path, "--out", tmp_path / "my_package").exit_code == 0
+
+
+@pytest.fixture
+def with_new_op(tmp_path: Path) -> Path:
+    """The checkout's spec with the entry that the walk-through adds."""
+    path = tmp_path / "ops.yaml"
+    shutil.copy(ROOT / "ops.yaml", path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n" + blocks(OP_PAGE, "yaml")[0])
+    return path
+
+
+def test_the_walk_through_gives_the_kernel_that_it_shows(with_new_op: Path) -> None:
+    before, after = render(load_spec()), render(load_spec(with_new_op))
+    added = [path for path in after if path not in before]
+    assert len(added) == 2
+    shown = blocks(OP_PAGE, "cpp")
+    assert len(shown) == 1
+    assert shown[0] in after[added[0]]
+    for path in added:
+        assert f"generated/{path}" in OP_PAGE
+
+
+def test_the_walk_through_shows_what_lint_says(with_new_op: Path) -> None:
+    text = with_new_op.read_text(encoding="utf-8")
+    (message,) = [m for m in blocks(OP_PAGE, "text") if m.startswith("Error: ops.yaml:")]
+    good = blocks(OP_PAGE, "yaml")[0]
+    broken = good.replace("a + alpha * b\n    backward", "a + alhpa * b\n    backward")
+    assert broken != good
+    with_new_op.write_text(text.replace(good, broken), encoding="utf-8")
+    result = run("lint", "--spec", with_new_op)
+    assert result.exit_code == 2
+    assert re.sub(r":\d+:", ":LINE:", result.stderr) == re.sub(r":\d+:", ":LINE:", message)

@@ -1,0 +1,487 @@
+"""The generated tree: current, the same everywhere, readable, complete; and it compiles."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import run
+from small_spec import SMALL_SPEC
+
+from baracuda.codegen import kernels, load_spec, render
+from baracuda.codegen.matrix import KernelRow
+from baracuda.codegen.problems import Problems
+from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp, hang
+from baracuda.codegen.spec import Spec
+from baracuda.codegen.spec.names import check_names
+from baracuda.codegen.tree import check_tree
+from baracuda.compile.source import include_folder
+from baracuda.compile.unit import Unit
+from baracuda.host_compiler import find_compiler
+
+ROOT = Path(__file__).resolve().parents[1]
+GENERATED = ROOT / "generated"
+TEMPLATES = ROOT / "templates"
+
+#: The longest line of generated files that people read.
+WIDTH = 120
+ENTRY_LINES = 20
+TEMPLATE_LINES = 120
+MEDIAN_KERNEL_LINES = 60
+
+#: Entries that are longer than ENTRY_LINES, each with the reason.
+LONG_ENTRIES = {
+    "lerp": "exact at both ends, monotonic and without overflow: every condition is a line",
+    "reduce_max": "three rules for ties",
+    "reduce_prod": "the gradient at zeros and beyond the range of the dtype",
+    "reduce_var": "two outputs, each with its formula, its reference and its scale",
+    "reduce_std": "two outputs, each with its formula, its reference and its scale",
+}
+
+DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\d+\) (\w+)\(')
+
+needs_nvrtc = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC for Linux alone is among the extras")
+
+
+@pytest.fixture(scope="module")
+def spec() -> Spec:
+    return load_spec()
+
+
+@pytest.fixture(scope="module")
+def texts(spec: Spec) -> dict[str, str]:
+    return render(spec)
+
+
+@pytest.fixture(scope="module")
+def rows(spec: Spec) -> list[KernelRow]:
+    return kernels(spec)
+
+
+# Current, and the same everywhere
+
+
+def test_the_tree_is_what_the_spec_gives(texts: dict[str, str]) -> None:
+    assert [(item.path, item.kind) for item in check_tree(texts, GENERATED)] == []
+
+
+def test_rendering_twice_gives_the_same(spec: Spec, texts: dict[str, str]) -> None:
+    assert render(spec) == texts
+    assert list(render(load_spec())) == list(texts)
+
+
+def digest(texts: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(list(texts.items())).encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONHASHSEED": "1", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"},
+        {"PYTHONHASHSEED": "2", "LC_ALL": "de_DE.ISO-8859-1", "PYTHONWARNDEFAULTENCODING": "1"},
+    ],
+    ids=["C", "Turkish", "Latin-1"],
+)
+def test_every_environment_gives_the_same_bytes(
+    changes: dict[str, str], texts: dict[str, str], tmp_path: Path
+) -> None:
+    code = (
+        "import hashlib, json, sys\nfrom baracuda.codegen import load_spec, render\n"
+        "texts = list(render(load_spec()).items())\n"
+        "sys.stdout.write(hashlib.sha256(json.dumps(texts).encode()).hexdigest())"
+    )
+    command = [sys.executable, "-W", "error::EncodingWarning:baracuda", "-c", code]
+    shown = subprocess.run(
+        command, env=os.environ | changes, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == digest(texts)
+
+
+def test_a_spec_with_other_letters_is_written_as_utf8(tmp_path: Path) -> None:
+    """Also where the system's encoding is another."""
+    path = tmp_path / "ops.yaml"
+    path.write_text(SMALL_SPEC.replace("a and b, weighed", "μ of ∂ and é, weighed"), encoding="utf-8")
+    out = tmp_path / "out"
+    command = [sys.executable, "-X", "utf8=0", "-m", "baracuda.codegen.cli", "generate"]
+    plain = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    shown = subprocess.run(
+        [*command, "--spec", str(path), "--out", str(out)],
+        env=plain,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "μ of ∂ and é, weighed" in (out / "kernels/pairs/mix.cu").read_text(encoding="utf-8")
+    assert "μ of ∂ and é, weighed" in (out / "plans/pairs.py").read_text(encoding="utf-8")
+
+
+def test_nothing_volatile_is_in_it(texts: dict[str, str]) -> None:
+    """No path of a machine, no date: a file changes with its op alone."""
+    for path, text in texts.items():
+        assert str(ROOT) not in text, path
+        assert "/home/" not in text, path
+        assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text), path
+
+
+def test_a_new_op_touches_its_own_kernels_and_the_tables(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text(SMALL_SPEC, encoding="utf-8")
+    before = render(load_spec(path))
+    start, end = SMALL_SPEC.index("  mix:\n"), SMALL_SPEC.index("  total:\n")
+    second = SMALL_SPEC[start:end].replace("  mix:\n", "  blend:\n").replace("kind: MIX", "kind: BLEND")
+    path.write_text(SMALL_SPEC[:end] + second + SMALL_SPEC[end:], encoding="utf-8")
+    after = render(load_spec(path))
+    changed = {name for name, text in after.items() if before.get(name) != text}
+    assert changed == {
+        "OP-MATRIX.md",
+        "kernels/pairs/blend.cu",
+        "kernels/pairs/blend_backward.cu",
+        "manifest.json",
+        "matrix.csv",
+        "ops.yaml",
+        "plans/kinds.py",
+        "plans/pairs.py",
+    }
+
+
+# Readable
+
+
+def entry_lines(text: str) -> dict[str, int]:
+    """How many lines each op of a spec takes, without comments and empty lines."""
+    counts: Counter[str] = Counter()
+    name = ""
+    for line in text[text.index("\nops:\n") + len("\nops:\n") :].splitlines():
+        found = re.match(r"  (\w+):", line)
+        name = found[1] if found else name
+        counts[name] += bool(line.strip()) and not line.strip().startswith("#")
+    return dict(counts)
+
+
+def test_an_entry_is_short(spec: Spec) -> None:
+    counts = entry_lines((ROOT / "ops.yaml").read_text(encoding="utf-8"))
+    assert list(counts) == list(spec.ops)
+    too_long = {name: count for name, count in counts.items() if count > ENTRY_LINES}
+    assert sorted(too_long) == sorted(LONG_ENTRIES), too_long
+    assert max(counts.values()) <= 2 * ENTRY_LINES
+
+
+def test_a_template_is_short() -> None:
+    counts = {
+        path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in TEMPLATES.glob("*.j2")
+    }
+    assert counts
+    assert {name: count for name, count in counts.items() if count > TEMPLATE_LINES} == {}
+
+
+@pytest.mark.xfail(reason="nearly all kernels are reductions, whose states take lines; maps are short")
+def test_the_median_kernel_is_short(texts: dict[str, str]) -> None:
+    counts = [len(text.splitlines()) for path, text in texts.items() if path.endswith(".cu")]
+    assert statistics.median(counts) < MEDIAN_KERNEL_LINES
+
+
+def test_no_line_is_long(texts: dict[str, str]) -> None:
+    long = [
+        f"{path}:{number}"
+        for path, text in texts.items()
+        if path.endswith((".cu", ".py"))
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > WIDTH
+    ]
+    assert long == []
+
+
+def test_lines_have_no_trailing_blanks_and_files_end_with_one_break(texts: dict[str, str]) -> None:
+    for path, text in texts.items():
+        assert "\r" not in text, path
+        assert text.endswith("\n"), path
+        assert not text.endswith("\n\n"), path
+        if path != "ops.yaml":
+            assert not re.search(r"[ \t]$", text, re.MULTILINE), path
+            assert "\n\n\n\n" not in text, path
+
+
+def test_generated_python_compiles_without_a_warning(texts: dict[str, str]) -> None:
+    for path, text in texts.items():
+        if path.endswith(".py"):
+            compile(text, path, "exec")  # a warning is an error in these tests
+
+
+def test_long_cpp_is_folded_where_it_may_be() -> None:
+    name = "a_name_that_is_rather_long"
+    long = f"    const A y = f({', '.join([name] * 6)}) + {name} * {name};  // what it is for"
+    folded = fold_cpp(
+        f"// {long}\n#define X {long}\n{long}\n    void f() const {{ return {' + '.join([name] * 5)}; }}"
+    )
+    lines = folded.split("\n")
+    assert max(len(line) for line in lines if not line.startswith("#")) <= CPP_WIDTH
+    assert f"#define X {long}" in lines
+    assert "    // what it is for" in lines
+    assert "    void f() const {" in lines
+    code = [line for line in lines if "//" not in line]
+    assert "".join("".join(code).split()).count(name) == 8 * 2 + 5
+    assert fold_cpp("short;\n") == "short;\n"
+
+
+def test_text_hangs_below_its_first_line() -> None:
+    first, *more = hang("word " * 60, 8).split("\n")
+    assert more
+    assert all(line.startswith(" " * 12 + "word") for line in more)
+    assert all(8 + len(first) <= 110 >= len(line) for line in more)
+
+
+# Complete: the tables, the list and the kernels agree
+
+
+def test_matrix_csv_agrees_with_the_kernels(texts: dict[str, str], rows: list[KernelRow]) -> None:
+    table = list(csv.DictReader(io.StringIO(texts["matrix.csv"])))
+    listed = [
+        (line["op"], line["direction"], line["options"], line["plan"], line["kind"], dtype, variant)
+        for line in table
+        for dtype in line["dtypes"].split()
+        for variant in line["variants"].split()
+    ]
+    assert listed == [(r.op, r.direction, r.options, r.plan, r.kind, r.dtype, r.variant) for r in rows]
+
+
+def test_matrix_csv_states_the_bounds(texts: dict[str, str], spec: Spec) -> None:
+    for line in csv.DictReader(io.StringIO(texts["matrix.csv"])):
+        op = spec.ops[line["op"]]
+        bounds = dict(zip(line["dtypes"].split(), map(float, line["ulp"].split()), strict=True))
+        assert bounds == {dtype: op.ulp[dtype] for dtype in op.dtypes}
+        assert line["deterministic"] == "yes"
+        assert set(line["batch_invariant"].split()) <= set(op.family.tensors(line["direction"]))
+
+
+def test_the_document_agrees_with_the_kernels(
+    texts: dict[str, str], rows: list[KernelRow], spec: Spec
+) -> None:
+    lines = texts["OP-MATRIX.md"].splitlines()
+    assert any(line.startswith(f"{len(spec.ops)} ops, {len(rows)} kernels.") for line in lines)
+    table = [line.strip("|").split(" | ") for line in lines if line.startswith("| ")][2:]
+    shown = Counter(cells[0].strip() for cells in table)
+    programs = [program.stem for op in spec.ops.values() for program in op.all_programs()]
+    assert list(shown) == programs
+    for cells, row_of in zip(
+        table, [[r for r in rows if r.unit.endswith(f"/{s}.cu")] for s in programs], strict=True
+    ):
+        dtypes, variants = cells[-3].split(), cells[-2].split()
+        assert [(d, v) for d in dtypes for v in variants] == [(r.dtype, r.variant) for r in row_of]
+        assert cells[1] == row_of[0].plan
+
+
+def test_list_agrees_with_the_kernels(rows: list[KernelRow]) -> None:
+    listed = json.loads(run("list", "--json").stdout)
+    assert listed == [json.loads(json.dumps(dataclasses.asdict(row))) for row in rows]
+
+
+def test_symbols_are_unique_and_follow_the_rule(rows: list[KernelRow]) -> None:
+    assert [name for name, count in Counter(row.symbol for row in rows).items() if count > 1] == []
+    for row in rows:
+        stem = Path(row.unit).stem
+        tail = "" if row.variant == "contig" else f"_{row.variant}"
+        assert row.symbol == f"baracuda_{stem}_{row.dtype}{tail}"
+        assert stem.startswith(row.op)
+
+
+def test_every_kernel_file_is_of_the_matrix(texts: dict[str, str], rows: list[KernelRow]) -> None:
+    assert {row.unit for row in rows} == {path for path in texts if path.endswith(".cu")}
+
+
+def compiler(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
+    command = [
+        *find_compiler().command,
+        "-std=c++17",
+        "-I",
+        str(include_folder()),
+        "-x",
+        "c++",
+        *arguments,
+        "-",
+    ]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def by_unit(
+    rows: list[KernelRow],
+) -> dict[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], list[str]]:
+    units: dict[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], list[str]] = {}
+    for row in rows:
+        units.setdefault((row.unit, row.defines, row.flags), []).append(row.symbol)
+    return units
+
+
+def test_every_symbol_is_in_its_unit_once(texts: dict[str, str], rows: list[KernelRow]) -> None:
+    """Preprocessed as NVRTC does, a unit has the kernels of the matrix and no others; dtypes take turns."""
+    dtypes = sorted({row.dtype for row in rows})
+    units = list(by_unit(rows).items())
+    some = [
+        (unit, symbols)
+        for place, (unit, symbols) in enumerate(units)
+        if dict(unit[1])["BARACUDA_DTYPE"] == dtypes[(place // len(dtypes)) % len(dtypes)]
+    ]
+    assert len(some) >= len({unit for (unit, _, _), _ in units})
+    for (path, defines, _), symbols in some:
+        macros = [f"-D{name}={value}" for name, value in (*defines, ("BARACUDA_NAMESPACE", "kernels"))]
+        shown = compiler("-E", "-P", "-D__CUDACC_RTC__", *macros, text=texts[path])
+        assert shown.returncode == 0, shown.stderr
+        assert sorted(DEVICE_KERNEL.findall(shown.stdout)) == sorted(symbols), (path, defines)
+
+
+# It compiles
+
+
+def sample(rows: list[KernelRow], template_of: dict[str, str]) -> list[Any]:
+    """Two units of each template, one a direction where it has both; another choice with another spec."""
+    chosen = random.Random(20240501)
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        unit = (row.unit, row.defines, row.flags)
+        group = groups.setdefault((template_of[row.op], row.direction), [])
+        if unit not in group:
+            group.append(unit)
+    return [
+        pytest.param(key[0], unit, id=f"{Path(unit[0]).stem}-{unit[1][0][1]}-{unit[1][1][0]}")
+        for key, group in groups.items()
+        for unit in chosen.sample(group, min(2, len(group)))
+    ]
+
+
+SPEC = load_spec()
+SAMPLE = sample(kernels(SPEC), {op.name: op.family.template for op in SPEC.ops.values()})
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("template", "unit"), SAMPLE)
+def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]) -> None:
+    """PTX for the oldest architecture, a cubin for sm_90: no warning, and no spill where a map is compiled."""
+    from baracuda.compile import nvrtc
+
+    path, defines, flags = unit
+    old = nvrtc.compile_cubin(Unit(path, texts[path], defines, flags), "compute_80")
+    assert old.log.strip("\0\n") == ""
+    assert b".target sm_80" in old.data
+    new = nvrtc.compile_cubin(Unit(path, texts[path], defines, (*flags, "--ptxas-options=-v")), "sm_90")
+    assert new.data[:4] == b"\x7fELF"
+    assert "warning" not in new.log
+    if template == "map" and not any(name.startswith("BARACUDA_SUM") for name, _ in defines):
+        spills = re.findall(
+            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", new.log
+        )
+        assert len(spills) >= 1
+        assert {number for found in spills for number in found} == {"0"}
+
+
+def identifiers(texts: dict[str, str]) -> list[str]:
+    """Every identifier of the kernels' C++, comments and directives apart."""
+    code = [
+        line.partition("//")[0]
+        for path, text in texts.items()
+        if path.endswith(".cu")
+        for line in text.splitlines()
+        if not line.startswith("#")
+    ]
+    return sorted(set(re.findall(r"[A-Za-z]\w*", "\n".join(code))))
+
+
+def accepted(name: str) -> bool:
+    problems = Problems("ops.yaml")
+    check_names({"ops": {"op": {"kind": "KIND", "forward": {"let": {name: "x"}}}}}, problems)
+    return not len(problems)
+
+
+SUM = SMALL_SPEC[SMALL_SPEC.index("    state: {s:") : SMALL_SPEC.index("  matches:\n")]
+MIX = SMALL_SPEC[
+    SMALL_SPEC.index("      let: {rest: 1 - weight}\n      y:") : SMALL_SPEC.index("    backward:\n      let")
+]
+
+
+def each(names: list[str], value: str) -> str:
+    return "{" + ", ".join(f"{name}: {value}" for name in names) + "}"
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "new", "taken"),
+    [
+        ("pairs/mix", MIX, '      let: LETS\n      y: "max(NAMES) * weight + b"\n', "a b weight"),
+        ("pairs/mix", "    attrs:\n", "    attrs:\nATTRIBUTES", "a b y da db dy weight"),
+        (
+            "rows/total",
+            "row: {n: matches(x > 0)}\n      y: sum(x) + n",
+            'row: ROWS\n      y: "max(NAMES)"',
+            "x y dx dy",
+        ),
+        (
+            "rows/total_backward",
+            "all: {dx: dy if x > 0 else 0}",
+            'all: {let: LETS, dx: "max(NAMES)"}',
+            "x y dx dy",
+        ),
+        ("rows/total", SUM, SUM.replace("lift: {s: x}", 'lift: {let: LETS, s: "max(NAMES)"}'), "x index"),
+        (
+            "rows/total",
+            SUM,
+            SUM.replace("merge: {s: a.s + b.s}", 'merge: {let: MERGES, s: "max(NAMES) + b.s"}'),
+            "a b",
+        ),
+        (
+            "rows/total",
+            SUM,
+            "    constants: CONSTANTS\n" + SUM.replace("{s: x}", '{s: "x * max(NAMES)"}'),
+            "a b x index s",
+        ),
+    ],
+    ids=["let", "attribute", "row", "let over axes", "lift", "merge", "constants"],
+)
+def test_no_name_that_the_loader_takes_breaks_a_kernel(
+    where: str, old: str, new: str, taken: str, tmp_path: Path
+) -> None:
+    """Names of a kernel's own C++, used as names of a formula, are refused or do no harm."""
+    path = tmp_path / "ops.yaml"
+    path.write_text(SMALL_SPEC, encoding="utf-8")
+    names = [
+        name
+        for name in identifiers(render(load_spec(path)))
+        if accepted(name) and name not in [*taken.split(), "extent", "index", "n", "rest"]
+    ]
+    assert len(names) > 20
+    for mark, text in {
+        "LETS": each(names, "x * 2" if where.startswith("rows") else "a * 2"),
+        "ROWS": each(names, "sum(x)"),
+        "MERGES": each(names, "a.s * 2"),
+        "CONSTANTS": each(names, "{f32: 1.0, f64: 1.0}"),
+        "ATTRIBUTES": "".join(f"      {name}: {{from: number}}\n" for name in names),
+        "NAMES": ", ".join(names),
+    }.items():
+        new = new.replace(mark, text)
+    assert old in SMALL_SPEC
+    broken = SMALL_SPEC.replace(old, new, 1)
+    if "from: number" in new:
+        broken = broken.replace(
+            "y: a * rest + b * weight", f'y: "max(a, {", ".join(names)}) + weight * rest * b"', 1
+        )
+    path.write_text(broken, encoding="utf-8")
+    text = render(load_spec(path))[f"kernels/{where}.cu"]
+    macros = [
+        "-DBARACUDA_DTYPE=f16",
+        "-DBARACUDA_NARROW=1",
+        "-DBARACUDA_WIDE=1",
+        "-DBARACUDA_NAMESPACE=kernels",
+    ]
+    shown = compiler("-fsyntax-only", *macros, text=text)
+    assert shown.returncode == 0, shown.stderr[:4000]

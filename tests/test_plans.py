@@ -1,0 +1,296 @@
+"""What a plan is: selected once, described by data, run in four ways, from several threads."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from devices import checkout_spec, each_op, each_plan, each_program, small_problems
+
+import baracuda
+import baracuda.kernels as kernels_of_plans
+from baracuda.codegen import kernels, verify
+from baracuda.compile import loader
+from baracuda.dtypes import ElementKind
+from baracuda.errors import DriverError
+from baracuda.plan import BoundLaunch, Plan
+from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
+from baracuda.stream import Stream
+
+
+def prepared_of(backend, op, direction, dtype="f32", shape=(3, 5, 7), **options):
+    problem = small_problems(op, direction, dtype, shape)[0]
+    return verify.prepare(backend, problem, verify.inputs_for(problem), **options)
+
+
+def assert_outputs(prepared, want):
+    for name, got in prepared.outputs().items():
+        np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want[name]))
+
+
+@each_program()
+def test_four_ways_to_run(backend, op, direction):
+    prepared = prepared_of(backend, op, direction)
+    prepared.launch()
+    want = prepared.outputs()
+    for way in ("run", "call", "bind", "stream of None"):
+        again = prepared_of(backend, op, direction)
+        plan, args = again.plan, again.args()
+        space = backend.workspace(plan.workspace_size())
+        if way == "run":
+            assert plan.run(backend.stream, space, args) is None
+        elif way == "call":
+            arrays = {name: tensor.array for name, tensor in again.tensors.items()}
+            assert plan(**arrays, stream=backend.stream, workspace=space) is None
+        elif way == "bind":
+            launch = plan.bind(args, space)
+            assert isinstance(launch, BoundLaunch)
+            launch(backend.stream)
+        else:
+            plan.run(None, space, args)
+        assert_outputs(again, want)
+
+
+@each_program()
+def test_a_bound_launch_reads_its_memory_anew(backend, op, direction):
+    """The same places with other contents give what a new run of those contents gives."""
+    problem = small_problems(op, direction, "f32")[0]
+    first, second = (verify.inputs_for(problem, seed=seed) for seed in (1, 2))
+    prepared = verify.prepare(backend, problem, first)
+    launch = prepared.plan.bind(prepared.args(), backend.workspace(prepared.plan.workspace_size()))
+    launch()
+    backend.synchronize()
+    for name in problem.inputs():
+        tensor = prepared.tensors[name]
+        overwrite(backend, tensor, second[name])
+    launch(backend.stream)
+    assert_outputs(prepared, verify.run(backend, problem, second))
+    assert prepared.plan.__class__.__name__ in repr(launch)
+
+
+def overwrite(backend, tensor, values):
+    """Other values in the same memory."""
+    flat = tensor.before.copy()
+    tensor.strided(flat)[...] = values
+    tensor.before = flat
+    source = backend.memory(flat)
+    tensor.memory[...] = source
+
+
+@each_op()
+def test_the_guarantee(backend, op, direction, dtype):
+    prepared = prepared_of(backend, op, direction, dtype)
+    guarantee = prepared.plan.precision_guarantee
+    assert isinstance(guarantee, PrecisionGuarantee)
+    compute = "f64" if dtype == "f64" else "f32"
+    assert guarantee.math_precision is MathPrecision(compute)
+    assert guarantee.accumulator is ElementKind(compute)
+    assert guarantee.deterministic
+    assert guarantee.bit_stable_on_same_hardware
+    assert guarantee.ulp == op.ulp[dtype]
+    assert set(guarantee.batch_invariant) <= set(prepared.problem.outputs())
+
+
+@each_op("backward")
+def test_sums_over_rows_are_not_called_batch_invariant(backend, op, direction, dtype):
+    for problem in small_problems(op, direction, dtype):
+        plan = verify.prepare(backend, problem, verify.inputs_for(problem)).plan
+        assert not set(plan.precision_guarantee.batch_invariant) & set(problem.summed())
+
+
+@each_op()
+def test_the_sku(backend, op, direction, dtype):
+    """Identity as data: hashable, equal for equal plans, and plain when asked for."""
+    prepared, other = (prepared_of(backend, op, direction, dtype) for _ in range(2))
+    sku = prepared.plan.sku
+    assert isinstance(sku, KernelSku)
+    assert sku == other.plan.sku
+    assert hash(sku) == hash(other.plan.sku)
+    assert len({sku, other.plan.sku}) == 1
+    plain = json.loads(json.dumps(sku.to_json()))
+    assert plain["element"] == dtype
+    assert plain["category"] == op.family.category
+    assert plain["op"].startswith(op.name)
+    assert plain["precision_guarantee"]["ulp"] == op.ulp[dtype]
+    assert sku.backend is (Backend.HOST if backend.kind == "host" else Backend.CUDA)
+    assert sku.arch == "host" if backend.kind == "host" else sku.arch.startswith("sm_")
+    assert pickle.loads(pickle.dumps(sku)) == sku
+
+
+@each_program()
+def test_skus_differ_where_kernels_do(backend, op, direction):
+    skus = {prepared_of(backend, op, direction, dtype).plan.sku for dtype in op.dtypes}
+    assert len(skus) == len(op.dtypes)
+
+
+@each_op()
+def test_the_sku_of_arguments_is_in_the_matrix(backend, op, direction, dtype):
+    """Whatever the layout, the kernel that is launched is a row of the matrix."""
+    symbols = {(row.dtype, row.variant) for row in kernels(checkout_spec()) if (row.op, row.direction) == (op.name, direction)}
+    for problem in small_problems(op, direction, dtype, (4, 6, 10), (2, 2050)):
+        for layout in ("contiguous", "misaligned", "all axes permuted", "every second column"):
+            layouts = dict.fromkeys(problem.tensors(), layout)
+            prepared = verify.prepare(backend, problem, verify.inputs_for(problem), layouts=layouts)
+            assert (dtype, prepared.plan.sku_for(prepared.args()).variant) in symbols
+
+
+@each_program()
+def test_repr_tells_what_it_is(backend, op, direction):
+    prepared = prepared_of(backend, op, direction)
+    text = repr(prepared.plan)
+    for word in (type(prepared.plan).__name__, op.name, "f32", str(backend.stream.device), "(3, 5, 7)"):
+        assert word in text
+
+
+@each_plan()
+def test_descriptors_are_data(op, direction):
+    """Frozen, hashable, picklable; equal however they are written."""
+    problem = small_problems(op, direction, "f32")[0]
+    desc = problem.descriptor()
+    assert pickle.loads(pickle.dumps(desc)) == desc
+    assert hash(desc) == hash(problem.descriptor())
+    domain = op.family.domain
+    assert problem.descriptor(**{domain: list(problem.domain)}) == desc
+    assert problem.descriptor(element=ElementKind.F32) == desc
+    assert problem.descriptor(element=np.float32) == desc
+    assert problem.descriptor(kind=desc.kind) == desc
+    assert problem.descriptor(kind=op.kind) == desc
+    if op.family.axes is not None:
+        axis = len(problem.domain) - 1
+        assert problem.descriptor(**{op.family.axes: axis}) == problem.descriptor(**{op.family.axes: (axis,)})
+        assert problem.descriptor(**{op.family.axes: (2, 0)}) == problem.descriptor(**{op.family.axes: (0, 2)})
+    with pytest.raises(AttributeError):
+        setattr(desc, domain, (1,))
+    with pytest.raises(TypeError):
+        problem.plan_class.DESCRIPTOR(*desc.__dict__.values())
+    assert type(desc).__name__ in repr(desc)
+
+
+@each_plan()
+def test_a_plan_keeps_its_descriptor_and_device(backend, op, direction):
+    prepared = prepared_of(backend, op, direction)
+    assert prepared.plan.desc == prepared.problem.descriptor()
+    assert prepared.plan.device == backend.stream.device
+    with pytest.raises(AttributeError):
+        prepared.plan.desc = None
+
+
+@each_plan()
+def test_plans_are_names_of_the_package(op, direction):
+    name = op.family.plan_class(direction)
+    cls = getattr(baracuda, name)
+    assert issubclass(cls, Plan)
+    assert name in dir(baracuda)
+    assert cls.__doc__
+    stem = name.removesuffix("Plan")
+    assert cls.DESCRIPTOR is getattr(baracuda, f"{stem}Descriptor")
+    assert cls.ARGS is getattr(baracuda, f"{stem}Args")
+
+
+@each_program()
+def test_one_plan_in_many_threads(backend, op, direction):
+    """Each thread has tensors of its own; the plan is shared, and so are layouts it has not met before."""
+    problem = small_problems(op, direction, "f32", (5, 300))[0]
+    plan = verify.prepare(backend, problem, verify.inputs_for(problem)).plan
+    layouts = ["contiguous", "misaligned", "every second column", "all axes permuted"]
+    barrier = threading.Barrier(8)
+
+    def work(number):
+        values = verify.inputs_for(problem, seed=number)
+        chosen = dict.fromkeys(problem.tensors(), layouts[number % 4])
+        prepared = verify.prepare(backend, problem, values, layouts=chosen, plan=plan)
+        barrier.wait()
+        for _ in range(5):
+            prepared.launch()
+        return prepared.outputs(), values
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(work, range(8)))
+    for got, values in results:
+        want = verify.run(backend, problem, values, plan=plan)
+        for name, value in want.items():
+            np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value))
+
+
+@each_program()
+def test_layouts_beyond_those_remembered(backend, op, direction, monkeypatch):
+    """A plan that met more layouts than it keeps starts over, and stays right."""
+    monkeypatch.setattr(Plan, "REMEMBERED", 3)
+    problem = small_problems(op, direction, "f32")[0]
+    values = verify.inputs_for(problem)
+    plan = verify.prepare(backend, problem, values).plan
+    want = verify.run(backend, problem, values)
+    for layout in [*verify.LAYOUTS, *verify.LAYOUTS]:
+        chosen = dict.fromkeys(problem.tensors(), layout)
+        got = verify.run(backend, problem, values, layouts=chosen, plan=plan)
+        for name, value in want.items():
+            np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value))
+        assert len(plan._steps) <= 3
+
+
+@each_program()
+def test_run_neither_compiles_nor_selects(backend, op, direction, monkeypatch):
+    """All cost is in `select`: every layout's kernel is loaded by then."""
+    problem = small_problems(op, direction, "f32", (4, 6, 10))[0]
+    values = verify.inputs_for(problem)
+    plan = verify.prepare(backend, problem, values).plan
+
+    def never(*args, **kwargs):
+        raise AssertionError("a kernel was loaded by run")
+
+    for module in (loader, kernels_of_plans):
+        for name in ("load", "preload"):
+            monkeypatch.setattr(module, name, never, raising=False)
+    for layout in verify.LAYOUTS:
+        verify.run(backend, problem, values, layouts=dict.fromkeys(problem.tensors(), layout), plan=plan)
+
+
+@each_plan()
+def test_the_batch_of_the_tests_is_what_plans_load(backend, op, direction, monkeypatch):
+    """The fixture loads exactly the units that `select` asks for; else each would be compiled on its own."""
+    asked = []
+    real = kernels_of_plans.preload
+
+    def record(units, device, *rest, **options):
+        units = list(units)
+        loaded = {key[0] if isinstance(key, tuple) else key for key in loader._modules}
+        asked.extend(unit in loaded for unit in units)
+        return real(units, device, *rest, **options)
+
+    monkeypatch.setattr(kernels_of_plans, "preload", record)
+    for dtype in op.dtypes:
+        for problem in small_problems(op, direction, dtype):
+            problem.plan_class.select(backend.stream, problem.descriptor())
+    assert asked
+    assert all(asked)
+
+
+@each_program()
+def test_no_workspace_is_one_way_to_the_same_bits(backend, op, direction):
+    problem = small_problems(op, direction, "f32", (1, 20000))[0]
+    for bytes_ in (0, 1, 10**9):
+        plan = verify.prepare(
+            backend, problem, verify.inputs_for(problem), preference=PlanPreference(max_workspace=bytes_)
+        ).plan
+        assert 0 <= plan.workspace_size() <= bytes_
+
+
+@each_plan()
+def test_a_stream_where_none_is_given_to_select(backend, op, direction):
+    problem = small_problems(op, direction, "f32")[0]
+    plan = problem.plan_class.select(None, problem.descriptor())
+    try:
+        from baracuda import driver
+
+        cuda = driver.device_count() > 0
+    except DriverError:
+        cuda = False
+    assert (plan.device.kind == "cuda") == cuda
+
+
+def test_a_host_stream_is_one_object():
+    assert Stream.host() is Stream.host()

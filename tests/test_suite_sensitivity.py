@@ -1,0 +1,205 @@
+"""The suite is itself tested: kernels with a small fault must not pass the checks that the other files make."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from devices import all_rows, checkout_spec, each_program, load_units, unit_of
+from packages import generated_files, with_header, write_package
+
+from baracuda.codegen import verify
+from baracuda.compile.loader import preload
+from baracuda.compile.source import headers
+from baracuda.errors import DriverError
+from baracuda.host import ORDER_VARIABLE
+
+DTYPE = "f32"
+SHAPES = [(5, 7), (3, 2500), (2500, 3), (1, 20000), (4, 6, 10)]
+LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed"]
+ORDERS = ["forward", "reverse", "shuffle:1"]
+PROFILES = ["normal", "extreme", "ties"]
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return generated_files()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("mutants")
+
+
+def faults(spec, backend, monkeypatch, op, direction, package):
+    """What the suite's checks find: the reference, layouts, guards and orders of threads, as words a problem."""
+    orders = ORDERS if backend.kind == "host" else ORDERS[:1]
+    options = {"every_option": False, "broadcast": True, "package": package}
+    found = {}
+    for turn, problem in enumerate(verify.problems(op, direction, DTYPE, SHAPES, **options)[::2]):
+        values = verify.inputs_for(problem, PROFILES[turn % len(PROFILES)])
+        try:
+            results = []
+            for place, layout in enumerate(LAYOUTS):
+                monkeypatch.setenv(ORDER_VARIABLE, orders[place % len(orders)])
+                layouts = dict.fromkeys(problem.tensors(), layout)
+                prepared = verify.prepare(backend, problem, values, layouts=layouts)
+                prepared.launch()
+                got = prepared.outputs()
+                results.append({name: verify.bits_of(value).tobytes() for name, value in got.items()})
+                if place == 0 and max(prepared.errors(spec, got).values(), default=0) > op.ulp[DTYPE]:
+                    found[str(problem)] = "a large error"
+            if any(other != results[0] for other in results):
+                found[str(problem)] = "layouts or orders of threads differ"
+        # A write out of place, or threads that wait for ever.
+        except (verify.GuardError, DriverError) as error:
+            found[str(problem)] = str(error)
+    return found
+
+
+def shows(spec, backend, monkeypatch, op, direction, package):
+    """Whether a package's kernel fails where the checkout's own passes."""
+    clean = faults(spec, backend, monkeypatch, op, direction, verify.GENERATED)
+    return bool(faults(spec, backend, monkeypatch, op, direction, package).keys() - clean.keys())
+
+
+def source_of(op, direction):
+    return next(row.unit for row in all_rows() if (row.op, row.direction) == (op.name, direction))
+
+
+def mutant(tree, folder, device, op, direction, change, name):
+    """A package whose kernel of one op is changed, with the kernel loaded."""
+    source = source_of(op, direction)
+    text = change(tree[source])
+    assert text != tree[source], "the change found nothing to change"
+    package = write_package(folder, name, {**tree, source: text})
+    rows = [row for row in all_rows() if row.unit == source and row.dtype == DTYPE]
+    load_units(rows, device, package)
+    return package
+
+
+@each_program()
+def test_an_output_that_is_a_little_off(tree, folder, device, spec, backend, monkeypatch, op, direction):
+    """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be."""
+    def change(text):
+        return re.sub(r"\bout\[(\d)\] = (.+);", r"out[\1] = (\2) * A(1.01);", text)
+
+    package = mutant(tree, folder, device, op, direction, change, f"off_{op.stem(direction)}")
+    assert shows(spec, backend, monkeypatch, op, direction, package)
+
+
+FLIPS = [("+", "-"), ("-", "+"), ("*", "/"), ("/", "*")]
+
+
+def flip(text):
+    """The first arithmetic operator of the formulas, turned into its opposite."""
+    begin, end = text.index("struct "), text.index("template <class")
+    lines = text[begin:end].split("\n")
+    for place, line in enumerate(lines):
+        if "=" not in line and "return" not in line:
+            continue
+        for old, new in FLIPS:
+            if f" {old} " in line:
+                lines[place] = line.replace(f" {old} ", f" {new} ", 1)
+                return text[:begin] + "\n".join(lines) + text[end:]
+    return text
+
+
+def with_operators():
+    return [
+        pytest.param(op, direction, id=op.stem(direction))
+        for op in checkout_spec().ops.values()
+        for direction in op.programs
+        if flip(generated_files()[source_of(op, direction)]) != generated_files()[source_of(op, direction)]
+    ]
+
+
+@pytest.mark.parametrize(("op", "direction"), with_operators())
+def test_an_operator_that_is_flipped(tree, folder, device, spec, backend, monkeypatch, op, direction):
+    package = mutant(tree, folder, device, op, direction, flip, f"flip_{op.stem(direction)}")
+    assert shows(spec, backend, monkeypatch, op, direction, package)
+
+
+def occurrences(header, pattern):
+    return [(header, match.start(), match.group()) for match in re.finditer(pattern, headers()[header])]
+
+
+# Of headers: each barrier dropped, and indices that are off by one, which stay within the memory.
+HEADER_FAULTS = [
+    *(
+        pytest.param(header, start, old, "", id=f"{header.split('/')[1]}-barrier-{number}")
+        for header in ("baracuda/aggregate.cuh", "baracuda/columns.cuh")
+        if header in headers()
+        for number, (_, start, old) in enumerate(occurrences(header, r"__syncthreads\(\);"))
+    ),
+    *(
+        pytest.param(header, start, old, new, id=f"{header.split('/')[1]}-index-{number}")
+        for header, pattern, new in (
+            ("baracuda/view.cuh", r"inner \* stride", "(inner ? inner - 1 : 0) * stride"),
+            ("baracuda/view.cuh", r"index \* stride", "(index ? index - 1 : 0) * stride"),
+            ("baracuda/map.cuh", r"p\.in\[i\]\) \+ pack \* SIZE", "p.in[i]) + (pack ? pack - 1 : 0) * SIZE"),
+            ("baracuda/tree.cuh", r"mask <<= 1", "mask <<= 2"),
+        )
+        for number, (_, start, old) in enumerate(occurrences(header, pattern))
+    ),
+]
+
+
+def reaching(tree, header):
+    """Ops and directions whose kernels include a header, however indirectly; one a template and direction."""
+    def reaches(name, seen=()):
+        return name == header or any(
+            reaches(inner, (*seen, name)) for inner in re.findall(r"#include <(baracuda/\w+\.cuh)>", headers()[name])
+        )
+
+    found = {}
+    for op in checkout_spec().ops.values():
+        for direction in op.programs:
+            text = tree[source_of(op, direction)]
+            if any(reaches(name) for name in re.findall(r"#include <(baracuda/\w+\.cuh)>", text)):
+                found.setdefault((op.family.template, direction), (op, direction))
+    return list(found.values())
+
+
+@pytest.mark.parametrize(("header", "start", "old", "new"), HEADER_FAULTS)
+def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch, header, start, old, new):
+    """Some op of those that use the header must show it."""
+    text = headers()[header]
+    assert text[start:].startswith(old)
+    broken = text[:start] + new + text[start + len(old) :]
+    for op, direction in reaching(tree, header):
+        name = f"header_{op.stem(direction)}_{header.split('/')[1].split('.')[0]}_{start}"
+        source = source_of(op, direction)
+        package = write_package(folder, name, {**tree, source: with_header(tree[source], header, broken)})
+        # Two texts of one header cannot be in one C++ file.
+        for row in all_rows():
+            if row.unit == source and row.dtype == DTYPE:
+                preload([unit_of(row, package)], device)
+        if shows(spec, backend, monkeypatch, op, direction, package):
+            return
+    pytest.fail(f"nothing showed the fault {old!r} -> {new!r} in {header}")
+
+
+@pytest.mark.parametrize("header", ["baracuda/aggregate.cuh", "baracuda/map.cuh"])
+def test_a_copy_without_a_fault_passes(tree, folder, device, spec, backend, monkeypatch, header):
+    """What the tests above find is the fault, not the way in which it came in."""
+    op, direction = reaching(tree, header)[0]
+    source = source_of(op, direction)
+    name = f"clean_{op.stem(direction)}_{header.split('/')[1].split('.')[0]}"
+    text = with_header(tree[source], header, headers()[header])
+    package = write_package(folder, name, {**tree, source: text})
+    for row in all_rows():
+        if row.unit == source and row.dtype == DTYPE:
+            preload([unit_of(row, package)], device)
+    assert not shows(spec, backend, monkeypatch, op, direction, package)
+
+
+@pytest.mark.parametrize("index", [0, 7, -1])
+def test_the_guards_see_a_write_outside(backend, index):
+    """A write before, between and behind the elements of a tensor."""
+    tensor = verify.place(backend, "y", "f32", (4, 3), layout="every second column")
+    flat = backend.read(tensor.memory, tensor.dtype)
+    flat[{0: tensor.place.offset - 1, 7: tensor.place.offset + 7, -1: tensor.place.length - 1}[index]] = 0
+    tensor.memory = backend.memory(flat)
+    with pytest.raises(verify.GuardError, match="1 elements outside"):
+        tensor.check_surroundings(backend)

@@ -1,0 +1,382 @@
+"""A spec of somebody else: it builds on baracuda's, and its package runs with the installed wheel alone."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import run
+from packages import write_package
+from wheels import ROOT, build_wheel, install_wheel
+
+import baracuda
+from baracuda.codegen import SpecError, kernels, load_spec, render
+
+SPEC = """\
+version: 1
+extends: baracuda
+
+dtypes:
+  two: [half, f32]          # a set that names a set of baracuda's
+
+monoids:
+  cubes:
+    doc: sum of the cubes of x
+    state: {s: compute = 0}
+    lift:  {s: x * x * x}
+    merge: {s: a.s + b.s}
+    value: s
+
+families:
+  ternary:
+    doc: y = f(a, b, c), element by element
+    template: map
+    category: Ternary
+    plan: Ternary
+    kind: TernaryKind
+    domain: shape
+    descriptor:
+      shape:   {type: shape, doc: extents of every tensor}
+      element: {type: element, doc: dtype of every tensor}
+    forward: &ternary_forward
+      a: {io: in, shape: shape, doc: first operand}
+      b: {io: in, shape: shape, doc: second operand}
+      c: {io: in, shape: shape, doc: third operand}
+      y: {io: out, shape: shape, doc: result}
+    backward:
+      dy: {io: in, shape: shape, doc: gradient of y}
+      a: {io: in, shape: shape, doc: the forward's first operand}
+      b: {io: in, shape: shape, doc: the forward's second operand}
+      da: {io: out, shape: shape, doc: gradient of a}
+      db: {io: out, shape: shape, doc: gradient of b}
+      dc: {io: out, shape: shape, doc: gradient of c}
+
+  signed:
+    doc: y = -f(a, b, c), by a template of our own
+    template: negated_map
+    engine: map
+    category: Ternary
+    plan: Signed
+    kind: SignedKind
+    domain: shape
+    descriptor:
+      shape:   {type: shape, doc: extents of every tensor}
+      element: {type: element, doc: dtype of every tensor}
+    forward: *ternary_forward
+
+ops:
+  fused_multiply_add:
+    family: ternary
+    doc: a * b + c
+    kind: FMA
+    dtypes: float           # a set of baracuda's
+    forward: {y: a * b + c}
+    backward: {da: dy * b, db: dy * a, dc: dy}
+    ref: {y: a * b + c, da: dy * b, db: dy * a, dc: dy}
+    ulp: {half: 1, f32: 2, f64: 2}
+    scale: {y: abs(a * b) + abs(c)}
+
+  negated_sum:
+    family: signed
+    doc: minus the sum of three
+    kind: SUM
+    dtypes: two
+    forward: {y: a + b + c}
+    ref: {y: -(a + b + c)}
+    ulp: {half: 1, f32: 2}
+
+  ours_sum:
+    family: reduce          # a family and a monoid of baracuda's
+    doc: twice the sum
+    kind: SUM
+    dtypes: [f32]
+    forward: {y: 2 * sum(x)}
+    ref:
+      y: 2 * np.sum(x, axis=axes, keepdims=True)
+    ulp: {f32: 4}
+
+  ours_cubes:
+    family: reduce          # a family of baracuda's, a monoid of ours
+    doc: sum of cubes
+    kind: CUBES
+    dtypes: [f32, f64]
+    forward: {y: cubes(x)}
+    ref:
+      y: np.sum(x ** 3, axis=axes, keepdims=True)
+    ulp: {f32: 8, f64: 8}
+"""
+
+# The shipped template with other results: what the formula gives is negated.
+TEMPLATE = """\
+{% set results = ["-(" ~ results[0] ~ ")"] -%}
+{% include "map.cu.j2" %}
+"""
+
+RUN = """
+import sys
+for name in ("jinja2", "yaml", "pydantic", "click", "baracuda.codegen", "cupy"):
+    sys.modules[name] = None
+import numpy as np
+import baracuda as bc
+import {package} as mine
+
+host = bc.Stream.host()
+random = np.random.default_rng(0)
+a, b, c, dy = (random.standard_normal((5, 33)).astype(np.float32) for _ in range(4))
+empty = lambda shape=(5, 33): np.full(shape, np.nan, np.float32)
+
+plan = mine.TernaryPlan.select(host, mine.TernaryDescriptor(kind="fma", shape=(5, 33), element="f32"))
+y = empty()
+plan(a=a, b=b, c=c, y=y)
+np.testing.assert_array_equal(y, a * b + c)
+
+plan = mine.TernaryBackwardPlan.select(
+    host, mine.TernaryBackwardDescriptor(kind=mine.TernaryKind.FMA, shape=(5, 33), element="f32")
+)
+da, db, dc = empty(), empty(), empty()
+plan(dy=dy, a=a.T.copy().T, b=b, da=da, db=db, dc=dc)
+for got, want in ((da, dy * b), (db, dy * a), (dc, dy)):
+    np.testing.assert_array_equal(got, want)
+
+plan = mine.SignedPlan.select(host, mine.SignedDescriptor(kind="sum", shape=(5, 33), element="f32"))
+y = empty()
+plan(a=a, b=b, c=c, y=y)
+np.testing.assert_array_equal(y, -(a + b + c))
+
+for kind, want in (("sum", 2 * a.sum(1, keepdims=True)), ("cubes", (a**3).sum(1, keepdims=True))):
+    desc = mine.ReduceDescriptor(kind=kind, input_shape=(5, 33), reduce_axis=1, element="f32")
+    y = empty((5, 1))
+    mine.ReducePlan.select(host, desc)(x=a, y=y)
+    np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-5)
+
+assert [kind.name for kind in mine.ReduceKind] == ["SUM", "CUBES"]
+assert "TernaryPlan" in dir(mine) and not hasattr(mine, "BinaryParamPlan")
+# Beside it, baracuda's own plans are what they were.
+assert bc.ReducePlan is not mine.ReducePlan and len(bc.ReduceKind) > 2
+print(bc.__file__)
+print(mine.__file__)
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """Return the spec, in a folder with its template."""
+    folder = tmp_path / "meine ops ü"
+    (folder / "templates").mkdir(parents=True)
+    (folder / "templates" / "negated_map.cu.j2").write_text(TEMPLATE, encoding="utf-8")
+    path = folder / "my_ops.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    return path
+
+
+def problems_of(path: Path) -> list[str]:
+    with pytest.raises(SpecError) as caught:
+        load_spec(path)
+    return [str(problem) for problem in caught.value.problems]
+
+
+# In this process
+
+
+def test_only_the_users_ops_are_rendered(spec: Path) -> None:
+    model = load_spec(spec)
+    assert list(model.ops) == ["fused_multiply_add", "negated_sum", "ours_sum", "ours_cubes"]
+    files = render(model)
+    assert sorted(name for name in files if name.endswith(".cu")) == [
+        "kernels/reduction/ours_cubes.cu",
+        "kernels/reduction/ours_sum.cu",
+        "kernels/ternary/fused_multiply_add.cu",
+        "kernels/ternary/fused_multiply_add_backward.cu",
+        "kernels/ternary/negated_sum.cu",
+    ]
+    assert sorted(name for name in files if name.startswith("plans/")) == [
+        "plans/__init__.py",
+        "plans/kinds.py",
+        "plans/reduction.py",
+        "plans/ternary.py",
+    ]
+    assert files["ops.yaml"] == SPEC
+    assert {row.op for row in kernels(model)} == set(model.ops)
+
+
+def test_dtype_sets_of_both_are_there(spec: Path) -> None:
+    model = load_spec(spec)
+    assert model.ops["fused_multiply_add"].dtypes == ("f16", "bf16", "f32", "f64")
+    assert model.ops["negated_sum"].dtypes == ("f16", "bf16", "f32")
+
+
+def test_the_text_of_an_own_template_is_used_with_the_engines_variants(spec: Path) -> None:
+    model = load_spec(spec)
+    text = render(model)["kernels/ternary/negated_sum.cu"]
+    assert "out[0] = -(a + b + c);" in text
+    assert "templates/negated_map.cu.j2" in text
+    by_op = {row.op: set() for row in kernels(model)}
+    for row in kernels(model):
+        by_op[row.op].add(row.variant)
+    assert by_op["negated_sum"] == by_op["fused_multiply_add"]
+
+
+def test_commands_take_the_spec(spec: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("lint", "--spec", spec).output.startswith(f"{spec}: 4 ops, ")
+    assert run("generate", "--spec", spec, "--out", out).exit_code == 0
+    assert run("check", "--spec", spec, "--out", out).exit_code == 0
+    assert "y = cubes(x)" in run("show", "ours_cubes", "--spec", spec).output
+    listed = run("list", "--spec", spec).output
+    assert "baracuda_fused_multiply_add_backward_bf16" in listed
+    assert "lerp" not in listed
+    assert run("generate", "--spec", spec).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("extends: baracuda\n", "", "unknown family 'reduce'"),
+        ("extends: baracuda\n", "extends: torch\n", "want 'baracuda'"),
+        ("  two: [half, f32]", "  float: [half, f32]", "'float' is one of ops.yaml of baracuda already"),
+        ("  cubes:\n    doc", "  sum:\n    doc", "'sum' is one of ops.yaml of baracuda already"),
+        ("  ternary:\n    doc", "  reduce:\n    doc", "'reduce' is one of ops.yaml of baracuda already"),
+        ("plan: Signed", "plan: Reduce", "'Reduce' is the plan of 'reduce' already"),
+        ("plan: Signed", "plan: Ternary", "collide with those of the family 'ternary'"),
+        ("template: negated_map", "template: negated_mop", "no file "),
+        ("template: negated_map", "template: map", "'map' is a template of baracuda"),
+        ("engine: map", "engine: mop", "no template 'mop' (did you mean 'map'?)"),
+        ("    engine: map\n", "", "no template 'negated_map'"),
+        ("family: ternary\n", "family: ternery\n", "did you mean 'ternary'?"),
+        ("family: reduce          # a family and", "family: reduse  # and", "did you mean 'reduce'?"),
+        ("y: cubes(x)", "y: cubez(x)", "cubez"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(spec: Path, old: str, new: str, message: str) -> None:
+    assert SPEC.count(old) == 1
+    spec.write_text(SPEC.replace(old, new), encoding="utf-8")
+    found = problems_of(spec)
+    assert any(message in problem for problem in found), found
+    assert all(problem.startswith("my_ops.yaml:") for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("template", "line", "message"),
+    [
+        ("// fine\n{% if %}\n", 2, "Expected an expression"),
+        ("// fine\n\n{{ no_such_hole }}\n", 3, "'no_such_hole' is undefined"),
+        ('{% include "no_such.j2" %}\n', 1, "no_such.j2"),
+    ],
+)
+def test_a_mistake_in_a_template_is_bad_input(
+    spec: Path, tmp_path: Path, template: str, line: int, message: str
+) -> None:
+    path = spec.parent / "templates" / "negated_map.cu.j2"
+    path.write_text(template, encoding="utf-8")
+    result = run("generate", "--spec", spec, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"{path}:{line}: " in result.stderr
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_baracudas_own_spec_extends_nothing(tmp_path: Path) -> None:
+    from baracuda.codegen import spec as spec_module
+
+    path = tmp_path / "ops.yaml"
+    path.write_text("version: 1\nextends: baracuda\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spec_module, "default_spec_path", lambda: path)
+        [problem] = problems_of(path)
+    assert problem == "ops.yaml:2: extends: this is the spec of baracuda itself (leave it out)"
+
+
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    [example] = [block for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "extends:" in block]
+    (tmp_path / "my_ops.yaml").write_text(example, encoding="utf-8")
+    name = write_package(tmp_path, "documented_ops", render(load_spec(tmp_path / "my_ops.yaml")))
+    package = importlib.import_module(name)
+    desc = package.ReduceDescriptor(kind="cubes", input_shape=(4, 1024), reduce_axis=1, element="f32")
+    x, y = np.full((4, 1024), 2, np.float32), np.empty((4, 1), np.float32)
+    package.ReducePlan.select(baracuda.Stream.host(), desc)(x=x, y=y)
+    np.testing.assert_array_equal(y, np.full((4, 1), 8 * 1024))
+
+
+# With the installed wheel alone
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that the wheel is installed in."""
+    folder = tmp_path_factory.mktemp("wheel")
+    return install_wheel(build_wheel(folder), folder / "site")
+
+
+def python(*arguments: str, path: list[Path], cwd: Path, **environment: str) -> str:
+    """Run Python outside of the checkout; the packages in `path` come before any other."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **environment},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_generated_with_the_wheel_and_run_with_the_wheel(
+    spec: Path, tmp_path: Path, installed: Path, fresh_cache: Path
+) -> None:
+    home = spec.parent
+    cli = ("-m", "baracuda.codegen.cli")
+    written = python(*cli, "generate", "--spec", spec.name, "--out", "my_pkg/", path=[installed], cwd=home)
+    assert "my_pkg: " in written.splitlines()[-1]
+    python(*cli, "check", "--spec", spec.name, "--out", "my_pkg", path=[installed], cwd=home)
+    # The package is moved and renamed, and its spec and templates stay behind.
+    site = tmp_path / "site of mine"
+    site.mkdir()
+    (home / "my_pkg").rename(site / "renamed_ops")
+    shown = python("-c", RUN.format(package="renamed_ops"), path=[installed, site], cwd=tmp_path)
+    [library, mine] = shown.splitlines()
+    assert Path(library).is_relative_to(installed)
+    assert Path(mine).is_relative_to(site)
+    assert any(fresh_cache.rglob("*.so"))
+
+
+PACKED = """
+import sys
+for name in ("cupy", "cupy_backends"):
+    sys.modules[name] = None
+import baracuda as bc
+import my_pkg as mine
+from baracuda.compile import loader
+desc = mine.ReduceDescriptor(kind="cubes", input_shape=(5, 33), reduce_axis=1, element="f64")
+units = mine.ReducePlan._planned(bc.Device("cuda"), desc, None)._units()
+print([loader.compile_only(unit, "sm_90").arch for unit in units])
+"""
+
+
+@pytest.mark.slow
+def test_a_pack_of_the_users_ops_serves_the_users_plans(
+    spec: Path, tmp_path: Path, installed: Path, fresh_cache: Path
+) -> None:
+    pack = tmp_path / "mine.pack"
+    cli = ("-m", "baracuda.codegen.cli")
+    home = spec.parent
+    python(*cli, "generate", "--spec", spec.name, "--out", "my_pkg", path=[installed], cwd=home)
+    python(
+        *cli, "compile", "--spec", spec.name, "--arch", "sm_90", "--op", "ours_cubes", "--dtype", "f64",
+        "--pack", str(pack), path=[installed], cwd=home,
+    )  # fmt: skip
+    environment = {
+        "BARACUDA_PACK": str(pack),
+        "BARACUDA_JIT": "never",
+        "BARACUDA_CACHE_DIR": str(tmp_path / "no"),
+    }
+    shown = python("-c", PACKED, path=[installed, home], cwd=tmp_path, **environment)
+    assert shown.strip() == "['sm_90', 'sm_90']"
