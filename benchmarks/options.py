@@ -47,7 +47,8 @@ def bench(name: str, options: argparse.Namespace) -> tuple[Any, Bench]:
     """PyTorch and a bench, as the options ask."""
     torch: Any = importlib.import_module("torch")
     # Their compiled backward could else run but once on what its forward kept.
-    importlib.import_module("torch._functorch.config").donated_buffer = False
+    config: Any = importlib.import_module("torch._functorch.config")
+    config.donated_buffer = False
     torch.backends.cuda.matmul.allow_tf32 = False
     report = Report(name, options.out, facts(torch, options.device))
     timer = timer_for(torch, options.device)

@@ -101,7 +101,7 @@ class CudaTimer:
         self._cuda._sleep(cycles)
         end.record()
         self._cuda.synchronize()
-        return cycles / (begin.elapsed_time(end) * 1e-3)
+        return cycles / (float(begin.elapsed_time(end)) * 1e-3)
 
     def _events(self) -> tuple[Any, Any]:
         return self._cuda.Event(enable_timing=True), self._cuda.Event(enable_timing=True)

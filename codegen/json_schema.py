@@ -28,7 +28,9 @@ def json_schema() -> str:
     definitions: dict[str, Any] = {}
     for name, annotation in _NAMED.items():
         members = [vocabulary.bare(member) for member in vocabulary.options(annotation)]
-        definitions[name] = _union([{"type": _SCALARS[member]} for member in members]) | _constraints(annotation)
+        definitions[name] = _union([{"type": _SCALARS[member]} for member in members]) | _constraints(
+            annotation
+        )
     _reference(schema.SpecFile, definitions)
     document = {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -67,7 +69,7 @@ def _object(model: vocabulary.Model, definitions: dict[str, Any]) -> dict[str, A
 
 
 def _property(info: FieldInfo, annotation: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """What stands at a key, with what an editor shows of it: its description, and a default that says something."""
+    """What stands at a key, with what an editor shows of it: its description and a telling default."""
     entry = _value(annotation, definitions)
     if isinstance(info.default, str | int | float):
         entry = {**entry, "default": info.default}
@@ -116,4 +118,6 @@ def _constraints(annotation: Any) -> dict[str, Any]:
     if typing.get_origin(annotation) is not typing.Annotated:
         return {}
     found = pydantic.TypeAdapter(annotation).json_schema()
-    return {key: found[key] for key in ("description", "pattern", "minimum", "exclusiveMinimum") if key in found}
+    return {
+        key: found[key] for key in ("description", "pattern", "minimum", "exclusiveMinimum") if key in found
+    }

@@ -181,6 +181,11 @@ def _foreign_bounds(base: Any) -> tuple[int, int] | None:
 # CuPy
 
 
+@functools.cache
+def _cuda_device(index: int) -> Device:
+    return Device("cuda", index)
+
+
 def _read_cupy(array: Any) -> TensorRef:
     kind = _element(array.dtype)
     shape = tuple(array.shape)
@@ -190,7 +195,7 @@ def _read_cupy(array: Any) -> TensorRef:
         shape=shape,
         strides=_strides(shape, tuple(array.strides), kind),
         element=kind,
-        device=Device("cuda", data.device_id),
+        device=_cuda_device(data.device_id),
         readonly=False,
         buffer=_cupy_bounds(data.mem),
         owner=array,
@@ -230,13 +235,24 @@ def _is_strided(layout: Any) -> bool:
     return str(layout) == "torch.strided"
 
 
-def _read_torch(tensor: Any) -> TensorRef:
+# Element kind and device of dense tensors, by dtype, device and layout as PyTorch has them.
+_torch_kinds: dict[Any, tuple[ElementKind, Device]] = {}
+
+
+def _torch_kind(tensor: Any) -> tuple[ElementKind, Device]:
     if not _is_strided(tensor.layout):
         raise RefusalError(Unsupported, f"has layout {tensor.layout}, want a dense (torch.strided) tensor")
     if tensor.is_nested:
         raise RefusalError(Unsupported, "is a nested tensor, want a dense one")
     device = _torch_device(tensor.device)
     kind = _element(tensor.dtype)
+    _torch_kinds[tensor.dtype, tensor.device, tensor.layout] = kind, device
+    return kind, device
+
+
+def _read_torch(tensor: Any) -> TensorRef:
+    found = _torch_kinds.get((tensor.dtype, tensor.device, tensor.layout))
+    kind, device = _torch_kind(tensor) if found is None or tensor.is_nested else found
     if tensor.is_neg():  # A conj bit needs no look: it comes with a complex dtype only.
         raise RefusalError(Unsupported, "has its neg bit set, want plain values: call .resolve_neg() first")
     shape = tuple(tensor.shape)

@@ -52,7 +52,7 @@ class Descriptor:
         if rule == "f64":
             try:
                 return float(value)
-            except TypeError:
+            except (TypeError, ValueError):
                 raise TypeError(f"{where} is {value!r}, want a number") from None
         if rule == "i64":
             try:

@@ -291,7 +291,7 @@ class CudaKernel:
 class CudaLaunch:
     """A kernel with its grid and parameters, ready to go on any stream of its device, from any thread."""
 
-    __slots__ = ("_context", "_driver", "_get_current", "_head", "_keep", "_kernel", "_launch", "_params")
+    __slots__ = ("_context", "_driver", "_get_current", "_head", "_keep", "_kernel", "_launch", "_params", "params")
 
     def __init__(
         self, kernel: CudaKernel, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes
@@ -306,7 +306,8 @@ class CudaLaunch:
         pointers = (ctypes.c_void_p * 1)(ctypes.addressof(block))
         self._params = ctypes.addressof(pointers)
         # The driver reads both at every launch.
-        self._keep = (block, pointers)
+        self.params = block
+        self._keep = pointers
 
     def __call__(self, stream_handle: int) -> None:
         """Enqueue the kernel on the stream; `DriverError`, naming the kernel, where the driver refuses."""

@@ -230,16 +230,18 @@ class HostKernel:
 class HostLaunch:
     """A kernel with its grid and parameters, ready to run; it may be called from several threads at once."""
 
-    __slots__ = ("_kernel", "_launch", "_launch_address", "_params", "_params_address")
+    __slots__ = ("_kernel", "_launch", "_launch_address", "_params_address", "params")
 
     def __init__(self, kernel: HostKernel, launch: _Launch, params: bytes) -> None:
         self._kernel = kernel
         self._launch = launch
         self._launch_address = ctypes.addressof(launch)
-        self._params = ctypes.create_string_buffer(len(params) + _PARAMS_ALIGNMENT)
-        address = ctypes.addressof(self._params)
-        self._params_address = address + -address % _PARAMS_ALIGNMENT
-        ctypes.memmove(self._params_address, params, len(params))
+        block = ctypes.create_string_buffer(len(params) + _PARAMS_ALIGNMENT)
+        address = ctypes.addressof(block)
+        skipped = -address % _PARAMS_ALIGNMENT
+        self._params_address = address + skipped
+        self.params = memoryview(block).cast("B")[skipped : skipped + len(params)]
+        self.params[:] = params
 
     def __call__(self, stream_handle: int = 0) -> None:
         """Run the kernel to its end, without Python's global lock; the stream means nothing here.

@@ -140,21 +140,23 @@ def _check_run(
 ) -> None:
     """Launch, wait, and look at what came of it. While the stream captures a graph it only launches."""
     device: Device = plan.device
-    if device.kind == "cuda" and driver.is_capturing(stream):
+    name = type(plan).__name__
+    with _blaming(f"{name}: the device had failed before this run, by whatever ran there earlier"):
+        capturing = device.kind == "cuda" and driver.is_capturing(stream)
+        if not capturing:
+            _wait(device, stream)
+    if capturing:
         launch()
         return
-    name = type(plan).__name__
-    _wait(device, stream, f"{name}: the device had failed before this run, by whatever ran there earlier")
     outputs = [rule.name for rule in plan.TENSORS if rule.io == "out"]
     inputs = {key: tensor for key, tensor in tensors.items() if tensor is not None and key not in outputs}
     # Before the launch, which may overwrite an input in place.
     spoilt = [key for key, tensor in inputs.items() if _nans(tensor)[0]]
     started = time.perf_counter()
-    try:
+    with _blaming(repr(plan)):
         launch()
-    except DriverError as error:
-        raise DriverError(f"{plan!r}: {error}", status=error.status) from error
-    _wait(device, stream, f"{plan!r}: failed on the device")
+    with _blaming(f"{plan!r}: failed on the device"):
+        _wait(device, stream)
     _logger(plan).debug("%s: ran %s in %.3f ms", name, plan.sku, (time.perf_counter() - started) * 1e3)
     for key in outputs:
         tensor = tensors[key]
@@ -163,21 +165,26 @@ def _check_run(
         count, where = _nans(tensor)
         if not count:
             continue
-        found = (
-            f"{name}: {key} holds NaN in {count} of {math.prod(tensor.shape)} elements, the first at {where}"
-        )
+        numel = math.prod(tensor.shape)
+        found = f"{name}: {key} holds NaN in {count} of {numel} elements, the first at {where}"
         if not spoilt:
             raise NaNFound(f"{found}, and no input held any: {plan!r}")
         _logger(plan).warning("%s; so did the input %s", found, ", ".join(spoilt))
 
 
-def _wait(device: Device, stream: int, otherwise: str) -> None:
+def _wait(device: Device, stream: int) -> None:
     if device.kind == "cuda":
-        try:
-            driver.synchronize(stream, device.index)
-        except DriverError as error:
-            lost = ". CUDA can no longer be used in this process" if error.status in _STICKY else ""
-            raise DriverError(f"{otherwise}: {error}{lost}", status=error.status) from error
+        driver.synchronize(stream, device.index)
+
+
+@contextlib.contextmanager
+def _blaming(what: str) -> Iterator[None]:
+    """Say `what` before a `DriverError`, and behind it whether CUDA is lost."""
+    try:
+        yield
+    except DriverError as error:
+        lost = ". CUDA can no longer be used in this process" if error.status in _STICKY else ""
+        raise DriverError(f"{what}: {error}{lost}", status=error.status) from error
 
 
 def _nans(tensor: TensorRef) -> tuple[int, tuple[int, ...]]:

@@ -8,10 +8,11 @@ never compiles, allocates or synchronises.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from baracuda import checks, observe
+from baracuda.arrays import library_of
 from baracuda.compile.loader import Kernel, Launch
 from baracuda.compile.unit import Unit
 from baracuda.contract import OpRecord, Problem, TensorRule
@@ -20,6 +21,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import InvalidProblem, Unsupported
 from baracuda.kernels import load_kernels, units_of
+from baracuda.remembered import LaunchTemplate, RememberedLayout
 from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
 from baracuda.stream import Stream, current_stream_of
 from baracuda.tensor import Device, TensorRef, as_tensor
@@ -28,6 +30,7 @@ from baracuda.workspace import Workspace
 __all__ = ["BoundLaunch", "Plan"]
 
 Tensors = dict[str, "TensorRef | None"]
+Row = Sequence["TensorRef | None"]
 
 
 class Plan:
@@ -56,9 +59,13 @@ class Plan:
     _device: Device
     _engine: Engine
     _kernels: Mapping[str, Kernel]
+    _element: ElementKind
+    _needed: int
+    _wanted: tuple[tuple[str, tuple[int, ...]], ...]
+    _outputs_first: tuple[str, ...]
     _shapes: Mapping[str, tuple[tuple[int, ...], str]]
     _guarantee: PrecisionGuarantee
-    _steps: dict[Any, tuple[LaunchStep, ...]]
+    _layouts: dict[Any, RememberedLayout]
 
     @staticmethod
     def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -122,7 +129,12 @@ class Plan:
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         plan._guarantee = _guarantee(op, element, plan._engine)
-        plan._steps = {}
+        plan._element = element
+        plan._needed = plan._engine.workspace_size()
+        plan._wanted = tuple((rule.name, plan._shapes[rule.name][0]) for rule in cls.TENSORS)
+        outputs_first = sorted(cls.TENSORS, key=lambda rule: rule.io != "out")
+        plan._outputs_first = tuple(rule.name for rule in outputs_first)
+        plan._layouts = {}
         return plan
 
     def _units(self) -> dict[Unit, tuple[str, ...]]:
@@ -137,9 +149,10 @@ class Plan:
             raise Unsupported(f"{cls.__name__}: kind is {desc.kind.value}, want one of {known}")
         others = [(options, op) for kind, options, op in cls.ALTERNATIVES if kind is desc.kind]
         for name in dict.fromkeys(name for options, _ in others for name in options):
-            known = {desc_default(cls.DESCRIPTOR, name), *(options[name] for options, _ in others if name in options)}
-            if getattr(desc, name) not in known:
-                raise Unsupported(f"{cls.__name__}: {name} is {getattr(desc, name)!r}, want one of {', '.join(sorted(known))}")
+            values = {desc_default(cls.DESCRIPTOR, name), *(options[name] for options, _ in others if name in options)}
+            if getattr(desc, name) not in values:
+                got, wanted = getattr(desc, name), ", ".join(sorted(values))
+                raise Unsupported(f"{cls.__name__}: {name} is {got!r}, want one of {wanted}")
         for options, op in others:
             if all(getattr(desc, name) == value for name, value in options.items()):
                 return op
@@ -174,16 +187,16 @@ class Plan:
 
     def sku_for(self, args: Any) -> KernelSku:
         """Identity of the kernel that these tensors get."""
-        steps = self._engine.steps(self._validated(args))
+        steps = self._checked(args)[1].steps
         return self._sku(steps[0].variant if steps else "contig")
 
     def workspace_size(self) -> int:
         """Bytes of workspace that `run` wants: the most that any layout of the tensors needs."""
-        return self._engine.workspace_size()
+        return self._needed
 
     def can_implement(self, args: Any) -> None:
         """Check the tensors as `run` does, without a launch. Raises what `run` would raise."""
-        self._launch_steps(self._validated(args))
+        self._checked(args)
 
     def run(self, stream: Any, workspace: Any, args: Any) -> None:
         """Validate and launch.
@@ -198,22 +211,25 @@ class Plan:
                 launched, and no output touched.
             DriverError: the CUDA driver refused the launch.
         """
-        tensors = self._validated(args)
-        steps = self._launch_steps(tensors)
-        space = self._workspace(workspace)
-        handle = self._stream(stream, args, tensors).handle
+        tensors, layout = self._checked(args)
+        space = self._workspace(workspace) if self._needed or workspace is not None else None
+        # A stream of the plan's device is the common case, and comes without a look into any library.
+        if type(stream) is Stream and stream.device == self._device:
+            handle = stream.handle
+        else:
+            handle = self._stream(stream, args, tensors).handle
         pointers = _pointers(tensors, space)
-        for launch in [self._pack(step, pointers) for step in steps]:
-            launch(handle)
+        for launch in layout.launches:
+            launch(pointers, handle)
 
     def bind(self, args: Any, workspace: Any = None) -> BoundLaunch:
         """Validate once and pack the launches; the result launches again and again on the same memory."""
-        tensors = self._validated(args)
-        steps = self._launch_steps(tensors)
+        tensors, layout = self._checked(args)
         space = self._workspace(workspace)
         pointers = _pointers(tensors, space)
-        launches = tuple(self._pack(step, pointers) for step in steps)
-        return BoundLaunch(self, args, launches, lambda stream: self._stream(stream, args, tensors), (tensors, space))
+        launches = tuple(launch.packed(pointers) for launch in layout.launches)
+        alive = (self._by_name(tensors), space)
+        return BoundLaunch(self, args, launches, lambda stream: self._stream(stream, args, tensors), alive)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.sku} on {self._device}: {self._desc!r}>"
@@ -232,6 +248,64 @@ class Plan:
             variant=variant,
             precision_guarantee=self._guarantee,
         )
+
+    def _checked(self, args: Any) -> tuple[Row, RememberedLayout]:
+        """The tensors in the order of TENSORS, found valid, and what is remembered of their layout.
+
+        What `_validated` checks is compared here, or follows from the layout, or from the addresses that
+        `RememberedLayout.is_clear` looks at.
+        """
+        if type(args) is not self.ARGS:
+            self._validated(args)
+        element, device, plan = self._element, self._device, type(self).__name__
+        index, kind = device.index, device.kind
+        tensors: list[TensorRef | None] = []
+        key: list[Any] = []
+        for name, shape in self._wanted:
+            given = getattr(args, name)
+            if given is None:
+                tensors.append(None)
+                key.append(None)
+                continue
+            tensor = as_tensor(given, name, plan)
+            where = tensor.device
+            if (
+                tensor.element is not element
+                or tensor.shape != shape
+                or (where is not device and (where.index != index or where.kind != kind))
+            ):
+                self._validated(args)
+            tensors.append(tensor)
+            key += (tensor.strides, tensor.pointer & 15, tensor.readonly)
+        layout = self._layouts.get(tuple(key))
+        if layout is None:
+            layout = self._remember(tuple(key), args, tensors)
+        elif not layout.is_clear(tensors):
+            self._check_memory(self._by_name(tensors), plan)
+            layout.allow(tensors)
+        return tensors, layout
+
+    def _remember(self, key: tuple[Any, ...], args: Any, tensors: Row) -> RememberedLayout:
+        named = self._validated(args)
+        steps = self._engine.steps(named)
+        names = (*named, "workspace")
+        launches = tuple(LaunchTemplate(self._pack, step, names) for step in steps)
+        outputs = [place for place, rule in enumerate(self.TENSORS) if rule.io == "out"]
+        layout = RememberedLayout(tensors, outputs, steps, launches)
+        if not layout.is_clear(tensors):
+            layout.allow(tensors)
+        if len(self._layouts) >= self.REMEMBERED:
+            self._layouts = {}
+        self._layouts[key] = layout
+        return layout
+
+    def _pack(self, step: LaunchStep) -> Launch:
+        """A launch with null pointers."""
+        kernel = self._kernels[step.variant]
+        return kernel.pack((step.grid, 1, 1), step.threads, 0, step.parameters(None))
+
+    def _by_name(self, tensors: Row) -> Tensors:
+        return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}
 
     def _validated(self, args: Any) -> Tensors:
         """The tensors by name, each checked on its own and against the others."""
@@ -283,40 +357,21 @@ class Plan:
                 may_alias = other not in outputs and self._engine.may_alias(key, other)
                 checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
 
-    def _launch_steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
-        key = tuple(
-            None if tensor is None else (tensor.strides, tensor.pointer % 16) for tensor in tensors.values()
-        )
-        steps = self._steps.get(key)
-        if steps is None:
-            steps = self._engine.steps(tensors)
-            if len(self._steps) >= self.REMEMBERED:
-                self._steps = {}
-            self._steps[key] = steps
-        return steps
-
     def _workspace(self, workspace: Any) -> Workspace:
-        needed = self.workspace_size()
         space = Workspace.none() if workspace is None else Workspace.of(workspace)
-        space.require(needed, self._device, type(self).__name__)
+        space.require(self._needed, self._device, type(self).__name__)
         return space
 
-    def _stream(self, stream: Any, args: Any, tensors: Tensors) -> Stream:
+    def _stream(self, stream: Any, args: Any, tensors: Iterable[Any]) -> Stream:
         name = type(self).__name__
         if stream is None:
             if self._device.kind == "host":
                 return Stream.host()
-            outputs = [getattr(args, rule.name) for rule in self.TENSORS if rule.io == "out"]
-            inputs = [getattr(args, rule.name) for rule in self.TENSORS if rule.io == "in"]
-            return current_stream_of(*outputs, *inputs)
+            return current_stream_of(*_one_a_library([getattr(args, name) for name in self._outputs_first]))
         chosen = Stream.of(stream, self._device)
         if chosen.device != self._device:
             raise InvalidProblem(f"{name}: stream is on {chosen.device}, want {self._device}, where the plan was selected")
         return chosen
-
-    def _pack(self, step: LaunchStep, pointers: Mapping[str, int]) -> Launch:
-        kernel = self._kernels[step.variant]
-        return kernel.pack((step.grid, 1, 1), step.threads, 0, step.parameters(pointers))
 
 
 def desc_default(descriptor: type[Any], field: str) -> Any:
@@ -356,10 +411,20 @@ def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
         checks.check_contiguous(tensor, rule.name, plan)
 
 
-def _pointers(tensors: Tensors, space: Workspace) -> dict[str, int]:
-    pointers = {name: tensor.pointer for name, tensor in tensors.items() if tensor is not None}
-    pointers["workspace"] = space.pointer
+def _pointers(tensors: Row, space: Workspace | None) -> list[int]:
+    """The tensors' addresses, the workspace's, and a null pointer."""
+    pointers = [0 if tensor is None else tensor.pointer for tensor in tensors]
+    pointers += (0 if space is None else space.pointer, 0)
     return pointers
+
+
+def _one_a_library(arrays: list[Any]) -> list[Any]:
+    """The first array of each type whose library has one current stream a device, and every other array."""
+    chosen: dict[Any, Any] = {}
+    for place, array in enumerate(arrays):
+        shared = array is not None and library_of(type(array)) in ("torch", "cupy")
+        chosen.setdefault(type(array) if shared else place, array)
+    return list(chosen.values())
 
 
 def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionGuarantee:

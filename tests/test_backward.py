@@ -8,7 +8,7 @@ from devices import each_op, each_program, small_problems
 
 from baracuda.codegen import verify
 
-SHAPES = [(), (1,), (5,), (33, 7), (3, 1, 130), (2, 3, 4, 5), (1100, 3), (2, 2500), (1, 20000), (700, 2)]
+SHAPES = [(), (1,), (5,), (33, 7), (3, 1, 130), (2, 3, 4, 5), (1100, 3), (2, 1100), (20000,), (700, 2)]
 PROFILES = ["normal", "wide", "ties", "offset", "spaced"]
 # Of a numerical derivative, relative to its largest element; longdouble and Richardson give about 1e-13.
 NUMERICAL = 1e-10

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,9 @@ def blocks(page: str, language: str) -> list[str]:
 
 def models() -> list[Any]:
     found = [value for value in vars(schema).values() if isinstance(value, type)]
-    return [m for m in found if issubclass(m, pydantic.BaseModel) and m not in (pydantic.BaseModel, schema.Model)]
+    return [
+        m for m in found if issubclass(m, pydantic.BaseModel) and m not in (pydantic.BaseModel, schema.Model)
+    ]
 
 
 def test_the_table_of_functions_is_current() -> None:
@@ -111,9 +115,36 @@ def test_the_walk_through_shows_what_lint_says(with_new_op: Path) -> None:
     text = with_new_op.read_text(encoding="utf-8")
     (message,) = [m for m in blocks(OP_PAGE, "text") if m.startswith("Error: ops.yaml:")]
     good = blocks(OP_PAGE, "yaml")[0]
-    broken = good.replace("a + alpha * b\n    backward", "a + alhpa * b\n    backward")
+    broken = good.replace("a + alpha * b", "a + alhpa * b", 1)
     assert broken != good
     with_new_op.write_text(text.replace(good, broken), encoding="utf-8")
     result = run("lint", "--spec", with_new_op)
     assert result.exit_code == 2
     assert re.sub(r":\d+:", ":LINE:", result.stderr) == re.sub(r":\d+:", ":LINE:", message)
+
+
+def test_the_walk_through_ends_with_what_its_tests_pass(with_new_op: Path, tmp_path: Path) -> None:
+    """Its first formula overflows on the way, its last does not; its example is right."""
+    first, second = blocks(OP_PAGE, "yaml")
+    (body,) = blocks(OP_PAGE, "python")
+    results = []
+    for formula in (first, first.replace(re.search(r"    forward:\n.*\n", first)[0], second)):
+        text = (ROOT / "ops.yaml").read_text(encoding="utf-8")
+        with_new_op.write_text(f"{text}\n{formula}", encoding="utf-8")
+        package = tmp_path / f"package{len(results)}"
+        assert run("generate", "--spec", with_new_op, "--out", package).exit_code == 0
+        code = body.replace("bc.BinaryParam", f"{package.name}.BinaryParam").replace(
+            "import numpy as np", f"import numpy as np, {package.name}"
+        )
+        code += "\nprint(y)\nbig = np.array([np.inf, 1, 1, 1], np.float32), np.full(4, -3.4e38, np.float32)\n"
+        code += "plan = type(plan).select(bc.Stream.host(), dataclasses.replace(desc, param=1.7))\n"
+        code += "plan(a=big[0], b=big[1], y=y)\nprint(y[0])"
+        shown = subprocess.run(
+            [sys.executable, "-c", f"import dataclasses\n{code}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        results.append(shown.stdout.splitlines())
+    assert results == [["[1.  1.5 2.  2.5]", "nan"], ["[1.  1.5 2.  2.5]", "inf"]]

@@ -8,8 +8,8 @@ from devices import each_op, small_problems
 
 from baracuda.codegen import verify
 
-# Scalars, odd and even rows, rows of several chunks, few rows that are split over blocks, many short rows.
-SHAPES = [(), (1,), (5,), (33, 7), (3, 1, 130), (2, 3, 4, 5), (1100, 3), (2, 2500), (1, 20000), (700, 2)]
+# Scalars, odd and even rows, rows of several chunks, a row that is split over blocks, many short rows.
+SHAPES = [(), (1,), (5,), (33, 7), (3, 1, 130), (2, 3, 4, 5), (1100, 3), (2, 1100), (20000,), (700, 2)]
 PROFILES = ["normal", "wide", "ties", "offset", "spaced"]
 
 

@@ -285,6 +285,19 @@ def test_an_earlier_failure_is_not_blamed_on_the_plan(monkeypatch: pytest.Monkey
     assert str(caught.value).startswith(type(plan).__name__)
 
 
+def test_a_dead_context_that_answers_no_question_is_no_fault_of_the_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = on_cuda(monkeypatch, [])
+
+    def ask(stream: int) -> bool:
+        raise ILLEGAL
+
+    monkeypatch.setattr(driver, "is_capturing", ask)
+    with pytest.raises(DriverError, match=r"had failed before this run, .* can no longer be used"):
+        observe._check_run(plan, 7, {}, lambda: None)
+
+
 def test_a_refused_launch_names_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = on_cuda(monkeypatch, [None])
 

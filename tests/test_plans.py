@@ -131,7 +131,7 @@ def test_skus_differ_where_kernels_do(backend, op, direction):
 def test_the_sku_of_arguments_is_in_the_matrix(backend, op, direction, dtype):
     """Whatever the layout, the kernel that is launched is a row of the matrix."""
     symbols = {(row.dtype, row.variant) for row in kernels(checkout_spec()) if (row.op, row.direction) == (op.name, direction)}
-    for problem in small_problems(op, direction, dtype, (4, 6, 10), (2, 2050)):
+    for problem in small_problems(op, direction, dtype, (4, 6, 10), (2050,)):
         for layout in ("contiguous", "misaligned", "all axes permuted", "every second column"):
             layouts = dict.fromkeys(problem.tensors(), layout)
             prepared = verify.prepare(backend, problem, verify.inputs_for(problem), layouts=layouts)
@@ -229,7 +229,7 @@ def test_layouts_beyond_those_remembered(backend, op, direction, monkeypatch):
         got = verify.run(backend, problem, values, layouts=chosen, plan=plan)
         for name, value in want.items():
             np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value))
-        assert len(plan._steps) <= 3
+        assert len(plan._layouts) <= 3
 
 
 @each_program()
@@ -271,7 +271,7 @@ def test_the_batch_of_the_tests_is_what_plans_load(backend, op, direction, monke
 
 @each_program()
 def test_no_workspace_is_one_way_to_the_same_bits(backend, op, direction):
-    problem = small_problems(op, direction, "f32", (1, 20000))[0]
+    problem = small_problems(op, direction, "f32", (20000,))[0]
     for bytes_ in (0, 1, 10**9):
         plan = verify.prepare(
             backend, problem, verify.inputs_for(problem), preference=PlanPreference(max_workspace=bytes_)

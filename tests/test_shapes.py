@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 
 import pytest
 from devices import each_op, each_program, small_problems
@@ -162,13 +163,13 @@ def test_a_large_offset_selects_64_bits(backend, op, direction):
                     for name, shape in shapes.items()
                 }
                 args = plan.ARGS(**{key: tensors.get(key) for key in plan.ARGS.__dataclass_fields__})
-                steps = plan._launch_steps(plan._validated(args))
+                steps = plan._engine.steps(plan._validated(args))
                 numbers = [value for step in steps for value in step.values if isinstance(value, int)]
                 # A run of axes may merge, so the offset itself or a multiple of it is handed over.
                 assert (max(map(abs, numbers)) >= 2**31) == (stride != 2), (problem, far, stride)
                 for step in steps:
                     # A 64-bit number does not go into a 32-bit field: packing it would raise.
-                    step.parameters({})
+                    step.parameters(defaultdict(int))
 
 
 @each_op(dtypes=["f16", "f32"])

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import numpy as np
@@ -315,10 +316,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(*arguments: str, path: list[Path], cwd: Path, **environment: str) -> str:
-    """Run Python outside of the checkout; the packages in `path` come before any other."""
+    """Run Python with the packages in `path` and what is installed, but without a checkout.
+
+    `-S` leaves out the `.pth` files, with which an editable install would lend what the wheel forgot.
+    """
+    places = [*map(str, path), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     done = subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **environment},
+        [sys.executable, "-S", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(places)), **environment},
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -348,6 +353,21 @@ def test_generated_with_the_wheel_and_run_with_the_wheel(
     assert any(fresh_cache.rglob("*.so"))
 
 
+@pytest.mark.slow
+def test_the_wheel_brings_all_that_the_commands_need(
+    installed: Path, tmp_path: Path, fresh_cache: Path
+) -> None:
+    cli = ("-m", "baracuda.codegen.cli")
+    doctor = python(*cli, "doctor", path=[installed], cwd=tmp_path)
+    assert re.search(r"^ok +generated code +\d+ files, current$", doctor, re.MULTILINE), doctor
+    listed = python(*cli, "list", "--json", path=[installed], cwd=tmp_path)
+    assert listed == run("list", "--json").output
+    assert "no problems" in python(*cli, "lint", path=[installed], cwd=tmp_path)
+    assert '"definitions"' in python(*cli, "schema", path=[installed], cwd=tmp_path)
+    op = next(iter(load_spec(None).ops))
+    assert "BARACUDA_KERNEL" in python(*cli, "show", op, path=[installed], cwd=tmp_path)
+
+
 PACKED = """
 import sys
 for name in ("cupy", "cupy_backends"):
@@ -369,10 +389,9 @@ def test_a_pack_of_the_users_ops_serves_the_users_plans(
     cli = ("-m", "baracuda.codegen.cli")
     home = spec.parent
     python(*cli, "generate", "--spec", spec.name, "--out", "my_pkg", path=[installed], cwd=home)
-    python(
-        *cli, "compile", "--spec", spec.name, "--arch", "sm_90", "--op", "ours_cubes", "--dtype", "f64",
-        "--pack", str(pack), path=[installed], cwd=home,
-    )  # fmt: skip
+    # In this process, because without `.pth` files and site folders CuPy does not find NVRTC.
+    arguments = ("--arch", "sm_90", "--op", "ours_cubes", "--dtype", "f64", "--pack", pack)
+    assert run("compile", "--spec", spec, *arguments).exit_code == 0
     environment = {
         "BARACUDA_PACK": str(pack),
         "BARACUDA_JIT": "never",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -115,9 +116,16 @@ def _field(name: str, field: DescriptorField) -> dict[str, Any]:
         "doc": field.doc,
         "type": field.type,
         "annotation": f"{annotation} | None" if follows else annotation,
-        "default": "None" if follows else None if field.default is None else repr(field.default),
+        "default": "None" if follows else _literal(field.default),
         "follows": follows,
     }
+
+
+def _literal(value: str | int | float | bool | None) -> str | None:
+    """A default as Python text, None where there is none."""
+    if value is None:
+        return None
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def _fold(line: str) -> list[str]:
 
 
 def _best_break(line: str, indent: int) -> int | None:
-    """Where a long line goes on in the next one: outside most brackets, rather behind a comma, rather late."""
+    """Where a long line is broken: outside most brackets, rather behind a comma, rather late."""
     depth = 0
     best: tuple[int, bool, int] | None = None
     places = {match.start() for match in _BREAK.finditer(line)}

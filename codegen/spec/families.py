@@ -31,7 +31,9 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
     for direction, tensors in (("forward", entry.forward), ("backward", entry.backward)):
         for key, tensor in tensors.items():
             if entry.axes is not None and key in (EXTENT, INDEX):
-                problems.add((*path, direction, key), f"{key!r} means something in formulas over axes", "another name")
+                problems.add(
+                    (*path, direction, key), f"{key!r} means something in formulas over axes", "another name"
+                )
             check_shape(tensor.shape, fields, (*path, direction, key, "shape"), problems)
         if direction in entry.model_fields_set and not any(tensor.io == "out" for tensor in tensors.values()):
             problems.add((*path, direction), "no tensor with io: out", "at least one output")
@@ -51,7 +53,7 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
 def _templates(
     entry: schema.Family, folder: FilePath, path: Path, problems: Problems
 ) -> tuple[str, FilePath | None]:
-    """The shipped template that a family's kernels go by, and the file of its own text, if the spec brings one."""
+    """The shipped template that a family's kernels go by, and the file of its own if it has one."""
     known = sorted(file.name.removesuffix(".cu.j2") for file in TEMPLATES.glob("*.cu.j2"))
     shipped = "one of baracuda's: " + ", ".join(known)
     if entry.engine is None:
@@ -60,7 +62,9 @@ def _templates(
             problems.add((*path, "template"), f"no template {entry.template!r}", right)
         return entry.template, None
     if entry.engine not in known:
-        problems.add((*path, "engine"), f"no template {entry.engine!r}", suggest(entry.engine, known) or shipped)
+        problems.add(
+            (*path, "engine"), f"no template {entry.engine!r}", suggest(entry.engine, known) or shipped
+        )
     own = folder / "templates" / f"{entry.template}.cu.j2"
     if entry.template in known:
         problems.add((*path, "template"), f"{entry.template!r} is a template of baracuda", "another name")

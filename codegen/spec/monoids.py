@@ -60,8 +60,9 @@ class _Resolver:
                 value = Statement("value", kind_of(infer(expr, known)), expr)
         if len(self.problems) > before:
             return None
+        constants = {key: {str(name): number for name, number in item.items()} for key, item in entry.constants.items()}
         return Monoid(
-            self.name, entry.doc, entry.of, {key: dict(item) for key, item in entry.constants.items()},
+            self.name, entry.doc, entry.of, constants,
             fields, lift, run, merge, tuple(derived), value, entry.numpy,
         )  # fmt: skip
 

@@ -28,13 +28,22 @@ from baracuda.codegen.formula import (
     infer,
     parse,
     rewrite,
+    substitute,
     to_python,
     to_text,
     with_children,
 )
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema, vocabulary
-from baracuda.codegen.spec.model import Aggregate, Attribute, AttributeValue, Family, Monoid, Program, Statement
+from baracuda.codegen.spec.model import (
+    Aggregate,
+    Attribute,
+    AttributeValue,
+    Family,
+    Monoid,
+    Program,
+    Statement,
+)
 from baracuda.codegen.spec.rules import condition, parse_at
 
 #: The number of elements of a row, and an element's number in its row, in families that have axes.
@@ -170,7 +179,11 @@ class Builder:
             },
             outputs=tuple(statement.name for statement in of_element),
             row_outputs=tuple(statement.name for statement in of_row),
-            attributes=tuple(value for name, value in self.folded.items() if name in read),
+            attributes=tuple(
+                replace(value, value=self._expanded(value.value, read))
+                for name, value in self.folded.items()
+                if name in read
+            ),
             lift_lets=lift_lets,
             aggregates=tuple(
                 replace(a, fields={n: f for n, f in a.fields.items() if n in read}) for a in self.aggregates.values()
@@ -210,6 +223,14 @@ class Builder:
             return Name(name)
 
         return replace(statement, value=hoist(statement.value)) if row_names else statement
+
+    def _expanded(self, expr: Expr, read: set[str]) -> Expr:
+        """A folded expression without the folded names that the kernel does not get."""
+        own = {attribute.name for attribute in self.attributes}
+        hidden = [name for name in free_names(expr) if name in self.folded and name not in {*read, *own}]
+        if not hidden:
+            return expr
+        return self._expanded(substitute(expr, {name: self.folded[name].value for name in hidden}), read)
 
     def _row_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
         """The names of values that are the same for a whole row, attributes apart."""

@@ -188,10 +188,10 @@ def _resolve_op(
     for output, text in entry.ref.items():
         _check_reference(output, text, outputs, known, (*path, "ref", output), problems)
     scale = {}
-    for output, text in entry.scale.items():
+    for output, magnitude in entry.scale.items():
         if output not in outputs:
             problems.add((*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
-        expr = _scale(text, sorted({*known, "exact"}), monoids, (*path, "scale", output), problems)
+        expr = _scale(magnitude, sorted({*known, "exact"}), monoids, (*path, "scale", output), problems)
         if expr is not None:
             scale[output] = expr
     if len(problems) > before:
@@ -298,8 +298,8 @@ def _scale(
             problems.add(path, f"{text}: unknown name {name!r}", right)
     for name in calls(expr):
         if name not in FUNCTIONS and name not in monoids:
-            right = suggest(name, [*FUNCTIONS, *monoids])
-            problems.add(path, f"{text}: unknown function {name!r}", right)
+            hint = suggest(name, [*FUNCTIONS, *monoids]) or "docs/spec.md lists them"
+            problems.add(path, f"{text}: unknown function {name!r}", hint)
     return expr
 
 

@@ -110,7 +110,9 @@ def check_shape(text: str, fields: Fields, path: Path, problems: Problems) -> No
         return
     if isinstance(expr, Name):
         if fields[expr.name].type != "shape":
-            problems.add(path, f"{text}: {expr.name!r} is no field of type shape", fields_of_type("shape", fields))
+            problems.add(
+                path, f"{text}: {expr.name!r} is no field of type shape", fields_of_type("shape", fields)
+            )
     elif not _calls(expr, gives_shape=True):
         problems.add(path, f"{text}: is no shape", f"a field of type shape, or {_usages(gives_shape=True)}")
 
@@ -128,8 +130,12 @@ def numbers_of(fields: Fields) -> str:
 
 
 def _calls(node: Expr, gives_shape: bool) -> bool:
-    """Whether a node calls one of the shape functions that give a shape, or of those that give a condition."""
-    return isinstance(node, Call) and node.name in SHAPE_FUNCTIONS and SHAPE_FUNCTIONS[node.name].gives_shape is gives_shape
+    """Whether a node calls a shape function that gives a shape, or one that gives a condition."""
+    return (
+        isinstance(node, Call)
+        and node.name in SHAPE_FUNCTIONS
+        and SHAPE_FUNCTIONS[node.name].gives_shape is gives_shape
+    )
 
 
 def _usages(gives_shape: bool) -> str:
@@ -149,7 +155,9 @@ def _check_calls(text: object, expr: Expr, fields: Fields, path: Path, problems:
         function = SHAPE_FUNCTIONS.get(node.name)
         if function is None:
             if node.name not in FUNCTIONS:
-                right = suggest(node.name, [*SHAPE_FUNCTIONS, *FUNCTIONS]) or "of shapes: " + ", ".join(SHAPE_FUNCTIONS)
+                right = suggest(node.name, [*SHAPE_FUNCTIONS, *FUNCTIONS]) or "of shapes: " + ", ".join(
+                    SHAPE_FUNCTIONS
+                )
                 problems.add(path, f"{text}: unknown function {node.name!r}", right)
             continue
         types = tuple(fields[arg.name].type if isinstance(arg, Name) else "number" for arg in node.args)

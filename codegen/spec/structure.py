@@ -140,7 +140,7 @@ def _check_doc(text: str, path: Path, problems: Problems) -> None:
 
 
 def _check_transitions(value: Any, path: Path, problems: Problems) -> None:
-    """`let` holds names in a block of a monoid, every other key a formula; the model takes either for both."""
+    """`let` holds names in a block of a monoid, any other key a formula; the model takes both for both."""
     for key, inner in _mapping(value).items():
         where = (*path, key)
         if path and vocabulary.is_transition(vocabulary.annotation_at(path)):
@@ -157,6 +157,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 def _sound(data: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """The file without what is wrong, and without what depends on it."""
+
     def sound(section: str) -> dict[str, Any]:
         entries = _mapping(data.get(section))
         return {name: entry for name, entry in entries.items() if not problems.inside((section, name))}

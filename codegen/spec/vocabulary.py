@@ -128,7 +128,7 @@ def _below(annotation: Any, step: str | int) -> Any:
     plain = bare(annotation)
     if is_model(plain):
         if step in keys(plain):
-            return keys(plain)[step]
+            return keys(plain)[str(step)]
         spoken = SPOKEN_KEYS.get(plain)
         return spoken_value(plain) if spoken and str(step).startswith(f"{spoken} ") else free_value(plain)
     arguments = typing.get_args(plain)
@@ -166,7 +166,9 @@ def wanted(annotation: Any) -> str:
     if origin is list:
         return "a list of " + plural(wanted(arguments[0]))
     if origin is dict:
-        return "a mapping of names to " + ("mappings" if is_model(arguments[1]) else plural(wanted(arguments[1])))
+        return "a mapping of names to " + (
+            "mappings" if is_model(arguments[1]) else plural(wanted(arguments[1]))
+        )
     return _SCALARS[plain]
 
 

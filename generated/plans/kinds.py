@@ -11,20 +11,37 @@ __all__ = ["BinaryKind", "ReduceKind"]
 
 
 class BinaryKind(str, enum.Enum):
-    """Ops of BinaryParamBackwardPlan and BinaryParamPlan."""
+    """Ops of BinaryParamBackwardPlan and BinaryParamPlan.
 
-    LERP = "lerp"  # linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight
+    Attributes:
+        LERP: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
+    """
+
+    LERP = "lerp"
 
 
 class ReduceKind(str, enum.Enum):
-    """Ops of ReduceBackwardPlan and ReducePlan."""
+    """Ops of ReduceBackwardPlan and ReducePlan.
 
-    SUM = "sum"  # sum over the reduced axes; torch.sum, jnp.sum
-    MEAN = "mean"  # mean over the reduced axes, NaN of no elements; torch.mean, jnp.mean
-    MAX = "max"  # largest element, NaN if any is; torch.amax, jnp.max
-    MIN = "min"  # smallest element, NaN if any is; torch.amin, jnp.min
-    PROD = "prod"  # product over the reduced axes; torch.prod, jnp.prod
-    NORM2 = "norm2"  # Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm
-    LOGSUMEXP = "logsumexp"  # log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp
-    VAR = "var"  # variance with n - correction degrees of freedom, NaN where there are none; torch.var, jnp.var
-    STD = "std"  # square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std
+    Attributes:
+        SUM: sum over the reduced axes; torch.sum, jnp.sum.
+        MEAN: mean over the reduced axes, NaN of no elements; torch.mean, jnp.mean.
+        MAX: largest element, NaN if any is; torch.amax, jnp.max.
+        MIN: smallest element, NaN if any is; torch.amin, jnp.min.
+        PROD: product over the reduced axes; torch.prod, jnp.prod.
+        NORM2: Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm.
+        LOGSUMEXP: log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp.
+        VAR: variance with n - correction degrees of freedom, NaN where there are none; torch.var,
+            jnp.var.
+        STD: square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std.
+    """
+
+    SUM = "sum"
+    MEAN = "mean"
+    MAX = "max"
+    MIN = "min"
+    PROD = "prod"
+    NORM2 = "norm2"
+    LOGSUMEXP = "logsumexp"
+    VAR = "var"
+    STD = "std"

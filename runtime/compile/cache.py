@@ -18,11 +18,12 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from baracuda.compile.files import files, remove, size_of, write_atomically
 from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.nvrtc import Artifact, ArtifactKind
 
@@ -146,7 +147,7 @@ class DiskCache:
         if folder is None:
             return False
         try:
-            _write_atomically(folder / f"{key}.bin", encode(key, artifact))
+            write_atomically(folder / f"{key}.bin", encode(key, artifact))
         except OSError as error:
             self._warn(f"{folder} cannot be written: {error}")
             return False
@@ -165,19 +166,19 @@ class DiskCache:
         """The pairs that `note_made` noted: compiler and target, the newest compiler first."""
         if self._kernels(create=False) is None or self.folder is None:
             return []
-        names = [path.name.rpartition(" ") for path, _ in _files(self.folder / "made", None)]
+        names = [path.name.rpartition(" ") for path, _ in files(self.folder / "made", None)]
         pairs = [(compiler, arch) for compiler, _, arch in names if compiler]
         return sorted(pairs, key=lambda pair: (_numbers(pair[0]), pair), reverse=True)
 
     def info(self) -> CacheInfo:
         """How many entries there are and how large they are."""
         folder = self._kernels(create=False)
-        sizes = [entry.st_size for _, entry in _files(folder, ".bin")] if folder else []
+        sizes = [entry.st_size for _, entry in files(folder, ".bin")] if folder else []
         return CacheInfo(self.folder, len(sizes), sum(sizes), self.limit)
 
     def host_info(self) -> CacheInfo:
         """How many libraries of the host executor there are and how large they are; a bound of their own."""
-        sizes = [_size_of(folder) for folder in self._host_entries()]
+        sizes = [size_of(folder) for folder in self._host_entries()]
         return CacheInfo(self.folder, len(sizes), sum(sizes), self.limit)
 
     def clear(self) -> int:
@@ -187,12 +188,12 @@ class DiskCache:
         """
         self._memory.clear()
         folder = self._kernels(create=False)
-        removed = sum(_remove(path) for path, _ in _files(folder, ".bin")) if folder else 0
+        removed = sum(remove(path) for path, _ in files(folder, ".bin")) if folder else 0
         made = self.folder / "made" if self.folder else None
         leftovers = [(folder, ".tmp"), (self.failed_folder, ".txt"), (made, None)]
         for place, suffix in leftovers:
-            for path, _ in _files(place, suffix) if place else ():
-                _remove(path)
+            for path, _ in files(place, suffix) if place else ():
+                remove(path)
         for entry in self._host_entries():
             shutil.rmtree(entry, ignore_errors=True)
             removed += not entry.exists()
@@ -207,15 +208,15 @@ class DiskCache:
     def _evict(self, folder: Path) -> None:
         """Remove the least recently read entries beyond the bound, and abandoned temporary files."""
         now = time.time()
-        for path, entry in _files(folder, ".tmp"):
+        for path, entry in files(folder, ".tmp"):
             if now - entry.st_mtime > STALE_SECONDS:
-                _remove(path)
-        entries = sorted(_files(folder, ".bin"), key=lambda item: (item[1].st_mtime_ns, item[0].name))
+                remove(path)
+        entries = sorted(files(folder, ".bin"), key=lambda item: (item[1].st_mtime_ns, item[0].name))
         excess = sum(entry.st_size for _, entry in entries) - self.limit
         for path, entry in entries:
             if excess <= 0:
                 break
-            _remove(path)
+            remove(path)
             excess -= entry.st_size
 
     def problem(self) -> str:
@@ -278,58 +279,9 @@ def _warn_once(topic: str, message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that readers see whole or not at all; leaves no temporary file behind. Raises OSError."""
-    handle, temporary = tempfile.mkstemp(prefix=f"{path.stem[:16]}-", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
-
-
 def _numbers(text: str) -> tuple[int, ...]:
     """The numbers in a name, so that 12.10 sorts behind 12.9."""
     return tuple(int(digits) for digits in re.findall(r"\d+", text))
-
-
-def _size_of(folder: Path) -> int:
-    """The bytes in a folder's files; what vanishes meanwhile does not count."""
-    total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += (Path(parent) / name).stat().st_size
-    return total
-
-
-def _files(folder: Path, suffix: str | None) -> Iterator[tuple[Path, os.stat_result]]:
-    """Files of ``folder`` with their status, all where ``suffix`` is None; what vanishes is left out."""
-    try:
-        paths = list(folder.iterdir())
-    except OSError:
-        return
-    for path in paths:
-        if suffix is None or path.suffix == suffix:
-            try:
-                status = path.stat()
-            except OSError:
-                continue
-            yield path, status
-
-
-def _remove(path: Path) -> bool:
-    """Remove a file; False where that failed, or where another process was faster."""
-    try:
-        path.unlink()
-    except OSError:
-        return False
-    return True
 
 
 _caches: dict[tuple[Path | None, int], DiskCache] = {}

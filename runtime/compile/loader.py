@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from baracuda import driver
 from baracuda.compile import nvrtc, pack, source
@@ -26,7 +26,13 @@ _Piece = TypeVar("_Piece")
 
 
 class Launch(Protocol):
-    """A kernel with grid and parameters packed."""
+    """A kernel with grid and parameters packed.
+
+    ``params`` is a writable buffer over its copy of the parameters, which may be changed between calls.
+    """
+
+    @property
+    def params(self) -> Any: ...
 
     def __call__(self, stream_handle: int) -> None:
         """Enqueue it on the stream (on the host: run it); no allocation, no synchronisation."""

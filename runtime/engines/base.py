@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -42,9 +43,17 @@ class LaunchStep:
     tail: bytes
     threads: int = THREADS
 
-    def parameters(self, pointers: Mapping[str, int]) -> bytes:
-        """The parameter block with the pointers filled in."""
-        values = [value if isinstance(value, int) else _address(value, pointers) for value in self.values]
+    @property
+    def pointers(self) -> tuple[str | tuple[str, int] | None, ...]:
+        """The values that are pointers: they come first in `values`, and in `layout` as so many P."""
+        return tuple(itertools.takewhile(lambda value: not isinstance(value, int), self.values))  # type: ignore[arg-type]
+
+    def parameters(self, pointers: Mapping[str, int] | None = None) -> bytes:
+        """The parameter block with the pointers filled in, or null where `pointers` is None."""
+        if pointers is None:
+            values = [value if isinstance(value, int) else 0 for value in self.values]
+        else:
+            values = [value if isinstance(value, int) else _address(value, pointers) for value in self.values]
         # An empty struct of scalars still takes its place in the parameter struct.
         return compiled(self.layout).pack(*values) + (self.tail or bytes(8))
 
