@@ -31,7 +31,9 @@ def describe(spec: Spec, name: str) -> str:
         lines += ["", *_plan(op, program, others)]
     lines += ["", "Descriptor", *_columns(_fields(op.family))]
     lines += ["", *_guarantees(op), "", "Independent reference, in float64"]
-    lines += _wrapped(f"{output} = {' '.join(text.split())}" for output, text in op.ref.items())
+    lines += _wrapped(
+        f"{output} = {' '.join(text.split())}" for output, text in (*op.ref_lets.items(), *op.ref.items())
+    )
     return "\n".join(lines) + "\n"
 
 

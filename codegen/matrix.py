@@ -11,7 +11,7 @@ from baracuda.codegen.spec.model import Op, Program, Spec
 #: Variants of a map, each with its compile unit.
 MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
 
-#: Variants of an aggregate, each with its compile unit, the width of its offsets and its function in the headers.
+#: Variants of an aggregate: its compile unit, the width of its offsets, and its function in the headers.
 STATE_VARIANTS = {
     "contig": ("NARROW", "Wide", "aggregate_rows"),
     "strided": ("NARROW", "Narrow", "aggregate_rows"),
@@ -61,7 +61,7 @@ def source_path(op: Op, program: Program) -> str:
 
 
 def summed_outputs(op: Op, program: Program) -> tuple[str, ...]:
-    """Outputs of a map that may be broadcast operands' gradients: their shape is a descriptor field of its own."""
+    """Outputs of a map that may be gradients of broadcast operands: a descriptor field has their shape."""
     family = op.family
     if family.template != "map":
         return ()

@@ -1,7 +1,7 @@
 """baracuda: CUDA kernels generated from data, behind plans that validate once and run many times.
 
-Every plan class of the op matrix, with its descriptor and arguments, is a name of this package:
-`baracuda.ReducePlan`, `baracuda.ReduceDescriptor`, `baracuda.ReduceArgs`. They are loaded when first asked for.
+Every plan class of the op matrix, with its descriptor and arguments, is a name of this package, loaded when
+first asked for: `baracuda.ReducePlan`, `baracuda.ReduceDescriptor`, `baracuda.ReduceArgs`.
 """
 
 from __future__ import annotations

@@ -291,7 +291,17 @@ class CudaKernel:
 class CudaLaunch:
     """A kernel with its grid and parameters, ready to go on any stream of its device, from any thread."""
 
-    __slots__ = ("_context", "_driver", "_get_current", "_head", "_keep", "_kernel", "_launch", "_params", "params")
+    __slots__ = (
+        "_context",
+        "_driver",
+        "_get_current",
+        "_head",
+        "_keep",
+        "_kernel",
+        "_launch",
+        "_params",
+        "params",
+    )
 
     def __init__(
         self, kernel: CudaKernel, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes

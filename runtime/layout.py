@@ -1,4 +1,4 @@
-"""From shapes and strides to what a kernel walks: axes dropped, sorted and merged for all operands at once."""
+"""From shapes and strides to what a kernel walks: axes dropped, sorted and merged for all operands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INT32_MAX = 2**31 - 1
 
 @dataclass(frozen=True)
 class Walk:
-    """Axes that several operands walk together, outermost first; `strides` has a tuple an axis, a number an operand."""
+    """Axes walked together, outermost first; `strides` has a tuple an axis, of a number an operand."""
 
     extents: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
@@ -24,15 +24,14 @@ class Walk:
 
     def span(self, operand: int) -> int:
         """The largest distance, in elements, between two elements of an operand."""
-        return sum(abs(axis[operand]) * (extent - 1) for extent, axis in zip(self.extents, self.strides, strict=True))
+        axes = zip(self.extents, self.strides, strict=True)
+        return sum(abs(strides[operand]) * (extent - 1) for extent, strides in axes)
 
 
 def broadcast_strides(shape: Sequence[int], strides: Sequence[int], domain: Sequence[int]) -> tuple[int, ...]:
     """Strides with which a tensor of `shape` is read over `domain`: 0 on the axes where it is broadcast."""
     lead = len(domain) - len(shape)
-    own = tuple(
-        0 if extent == 1 else stride for extent, stride in zip(shape, strides, strict=True)
-    )
+    own = tuple(0 if extent == 1 else stride for extent, stride in zip(shape, strides, strict=True))
     return (0,) * lead + own
 
 
@@ -61,7 +60,11 @@ def merge(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> Walk:
 
 
 def order_by_stride(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> list[int]:
-    """The axes from the largest stride to the smallest, the last operand's first, so that threads walk memory in order."""
+    """The axes from the largest stride to the smallest, so that threads walk memory in order.
+
+    The last operand decides first.
+    """
+
     def size(axis: int) -> tuple[int, ...]:
         return tuple(-abs(operand[axis]) for operand in reversed(strides))
 

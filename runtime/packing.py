@@ -14,7 +14,7 @@ MAX_RANK = 8
 
 
 def divisor(number: int) -> tuple[int, int, int]:
-    """`Divisor<i32>`: number, multiplier and shift (Granlund and Montgomery 1994), exact for dividends below 2^31."""
+    """`Divisor<i32>`: number, multiplier, shift (Granlund and Montgomery), exact for dividends below 2^31."""
     number = max(number, 1)  # an axis without elements is never divided by
     shift = (number - 1).bit_length()
     return number, ((1 << 32) * ((1 << shift) - number)) // number + 1, shift

@@ -111,7 +111,9 @@ class Plan:
         op = cls._op_of(desc)
         element = cls._element_of(desc)
         if element.value not in op.dtypes:
-            raise Unsupported(f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}")
+            raise Unsupported(
+                f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}"
+            )
         for violation in cls.violations(desc):
             raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)
@@ -149,7 +151,10 @@ class Plan:
             raise Unsupported(f"{cls.__name__}: kind is {desc.kind.value}, want one of {known}")
         others = [(options, op) for kind, options, op in cls.ALTERNATIVES if kind is desc.kind]
         for name in dict.fromkeys(name for options, _ in others for name in options):
-            values = {desc_default(cls.DESCRIPTOR, name), *(options[name] for options, _ in others if name in options)}
+            values = {
+                desc_default(cls.DESCRIPTOR, name),
+                *(options[name] for options, _ in others if name in options),
+            }
             if getattr(desc, name) not in values:
                 got, wanted = getattr(desc, name), ", ".join(sorted(values))
                 raise Unsupported(f"{cls.__name__}: {name} is {got!r}, want one of {wanted}")
@@ -370,7 +375,9 @@ class Plan:
             return current_stream_of(*_one_a_library([getattr(args, name) for name in self._outputs_first]))
         chosen = Stream.of(stream, self._device)
         if chosen.device != self._device:
-            raise InvalidProblem(f"{name}: stream is on {chosen.device}, want {self._device}, where the plan was selected")
+            raise InvalidProblem(
+                f"{name}: stream is on {chosen.device}, want {self._device}, where the plan was selected"
+            )
         return chosen
 
 

@@ -16,7 +16,9 @@ def keepdim_reason(shape_name: str, shape: tuple[int, ...], axes_name: str, axes
     """Where a shape comes from that `keepdim` gave."""
     del axes_name
     which = "axis" if len(axes) == 1 else "axes"
-    return f"the keepdim form of {shape_name} {shape} with {which} {', '.join(map(str, axes)) or 'none'} reduced"
+    return (
+        f"the keepdim form of {shape_name} {shape} with {which} {', '.join(map(str, axes)) or 'none'} reduced"
+    )
 
 
 def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -27,7 +29,7 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
-    """Whether every result of a reduction over `axes` has an element to come from; true where there is no result."""
+    """Whether every result of a reduction over `axes` has an element to come from; true without results."""
     return 0 not in (shape[axis] for axis in axes) or 0 in keepdim(shape, axes)
 
 

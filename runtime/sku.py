@@ -35,7 +35,7 @@ class PrecisionGuarantee:
         math_precision: precision of the arithmetic.
         accumulator: the kind in which sums and other aggregates are held.
         deterministic: equal inputs give equal bits.
-        bit_stable_on_same_hardware: equal bits from run to run and from process to process on one kind of card.
+        bit_stable_on_same_hardware: equal bits from run to run and process to process on one kind of card.
         ulp: largest error against the exact result at the given inputs, in units in the last place of the
             output's dtype (of the result, or of the magnitude that the op's documentation names).
         batch_invariant: outputs of which a row depends neither on the other rows nor on how many there are.
@@ -95,7 +95,7 @@ class PlanPreference:
     """What the caller prefers where several kernels would do.
 
     Attributes:
-        max_workspace: bytes of workspace that the plan may ask for; None: as many as the fastest kernel wants.
+        max_workspace: bytes of workspace that the plan may ask for; None: all that the fastest kernel wants.
             A smaller bound picks another way to the same bits.
         allow_tf32: whether f32 matrix products may round their operands to TF32.
     """

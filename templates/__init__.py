@@ -1,0 +1,1 @@
+"""The Jinja templates of kernels, plan classes and tables."""

@@ -71,7 +71,7 @@ def unit_of(row: KernelRow, package: str = verify.GENERATED) -> Unit:
 
 
 def load_units(rows: Iterable[KernelRow], device: Device, package: str = verify.GENERATED) -> None:
-    """Load kernels at once, all of a source together: on the host that is one C++ file a source, not one a plan."""
+    """Load kernels, all of a source together: on the host that is one C++ file a source, not one a plan."""
     sources: dict[str, dict[Unit, None]] = {}
     for row in rows:
         sources.setdefault(row.unit, {})[unit_of(row, package)] = None
@@ -95,6 +95,8 @@ def shared_backend(kind: str) -> verify.Backend:
     return verify.backend(kind)
 
 
-def small_problems(op: Any, direction: str, dtype: str, *shapes: tuple[int, ...], **options: Any) -> list[Any]:
+def small_problems(
+    op: Any, direction: str, dtype: str, *shapes: tuple[int, ...], **options: Any
+) -> list[Any]:
     """Problems of an op over small domains, broadcast operands and every option among them."""
     return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)

@@ -1,4 +1,4 @@
-"""Backwards against their independent references, and those against the numerical derivative of the forward's."""
+"""Backwards against independent references, and those against the numerical derivative of the forward's."""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ SHAPES = [(37, 5), (5, 130), (3, 1100), (1100, 3), (3, 20000), (20000, 3), (9, 1
 def assert_same_bits(got, want, what):
     assert got.keys() == want.keys()
     for name, value in want.items():
-        np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value), err_msg=f"{what}: {name}")
+        np.testing.assert_array_equal(
+            verify.bits_of(got[name]), verify.bits_of(value), err_msg=f"{what}: {name}"
+        )
 
 
 def some_problems(op, direction, dtype, shapes):
@@ -83,7 +85,7 @@ def cut(problem, values, axis, keep):
 
 @each_op(dtypes=["f16", "f32"])
 def test_batch_invariance(backend, op, direction, dtype):
-    """A row's bits depend neither on the other rows nor on how many there are, for every position of an axis."""
+    """A row's bits depend neither on the other rows nor on their number, for every position of an axis."""
     invariant = set()
     for problem in some_problems(op, direction, dtype, SHAPES):
         values = verify.inputs_for(problem)

@@ -15,7 +15,9 @@ SHAPES = [(4, 6, 10), (5, 7), (3, 1, 9), (2050,), ()]
 
 def assert_same_bits(got, want, what):
     for name, value in want.items():
-        np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value), err_msg=f"{what}: {name}")
+        np.testing.assert_array_equal(
+            verify.bits_of(got[name]), verify.bits_of(value), err_msg=f"{what}: {name}"
+        )
 
 
 def contiguous(backend, plan, problem, known):
@@ -33,7 +35,7 @@ def compare(backend, plan, problem, values, layouts, want=None):
 
 
 def layout_problems(op, direction, dtype):
-    """Two problems a shape; each dtype has others, so that all axes, options and operand shapes have their turn."""
+    """Two problems a shape; each dtype has others, so that all axes, options and operands have their turn."""
     found = []
     for shape in SHAPES:
         several = small_problems(op, direction, dtype, shape)
@@ -140,7 +142,7 @@ def interleaved(shape, first):
 
 @each_program()
 def test_interleaved_tensors(backend, op, direction):
-    """Tensors that share a buffer and no element are no overlap: every even element is one's, every odd the other's."""
+    """Tensors that share a buffer and no element are no overlap: even elements are one's, odd the other's."""
     problem = small_problems(op, direction, "f32", (6, 9))[0]
     values = verify.inputs_for(problem)
     want = verify.run(backend, problem, values)
@@ -153,7 +155,8 @@ def test_interleaved_tensors(backend, op, direction):
             seen(flat, problem.shapes()[name], place)[...] = values[name]
     memory = backend.memory(flat)
     arrays = {
-        name: backend.view(memory, flat.dtype, problem.shapes()[name], place) for name, place in places.items()
+        name: backend.view(memory, flat.dtype, problem.shapes()[name], place)
+        for name, place in places.items()
     }
     workspace = backend.workspace(prepared.plan.workspace_size())
     prepared.plan.run(backend.stream, workspace, prepared.args(**arrays))
@@ -192,7 +195,9 @@ def test_a_guard_that_changes_is_reported(backend):
     tensor.check_surroundings(backend)
     memory[tensor.place.offset + 1] = 1.0
     tensor.memory = backend.memory(memory)
-    with pytest.raises(verify.GuardError, match=r"y \(2, 3\).* 1 elements outside of its elements changed.* 1$"):
+    with pytest.raises(
+        verify.GuardError, match=r"y \(2, 3\).* 1 elements outside of its elements changed.* 1$"
+    ):
         tensor.check_surroundings(backend)
 
 

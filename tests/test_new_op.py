@@ -1,4 +1,4 @@
-"""A new op is a few lines of YAML: plans, kernels, references and tests follow, in a folder of the user's own."""
+"""A new op is a few lines of YAML: plans, kernels and tests follow, in a folder of the user's own."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ OPS = """
     forward:
       y: span(x)
     ref:
-      y: np.max(x, axis=axes, keepdims=True, initial=-np.inf) - np.min(x, axis=axes, keepdims=True, initial=np.inf)
+      y: >-
+        np.max(x, axis=axes, keepdims=True, initial=-np.inf)
+        - np.min(x, axis=axes, keepdims=True, initial=np.inf)
     ulp: {half: 1, f32: 1, f64: 1}
 """.replace("weight_rule", "param > -1000")
 
@@ -110,7 +112,9 @@ def test_its_gradient_is_the_derivative(loaded, backend):
         values = verify.inputs_for(problem, "spaced")
         got = verify.run(backend, problem, values)
         for key, want in verify.numerical_gradients(problem, values).items():
-            np.testing.assert_allclose(got[key].astype(np.float64), want.astype(np.float64), rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(
+                got[key].astype(np.float64), want.astype(np.float64), rtol=1e-10, atol=1e-10
+            )
 
 
 def test_numbers_by_hand(loaded, backend):

@@ -130,7 +130,11 @@ def test_skus_differ_where_kernels_do(backend, op, direction):
 @each_op()
 def test_the_sku_of_arguments_is_in_the_matrix(backend, op, direction, dtype):
     """Whatever the layout, the kernel that is launched is a row of the matrix."""
-    symbols = {(row.dtype, row.variant) for row in kernels(checkout_spec()) if (row.op, row.direction) == (op.name, direction)}
+    symbols = {
+        (row.dtype, row.variant)
+        for row in kernels(checkout_spec())
+        if (row.op, row.direction) == (op.name, direction)
+    }
     for problem in small_problems(op, direction, dtype, (4, 6, 10), (2050,)):
         for layout in ("contiguous", "misaligned", "all axes permuted", "every second column"):
             layouts = dict.fromkeys(problem.tensors(), layout)
@@ -162,7 +166,9 @@ def test_descriptors_are_data(op, direction):
     if op.family.axes is not None:
         axis = len(problem.domain) - 1
         assert problem.descriptor(**{op.family.axes: axis}) == problem.descriptor(**{op.family.axes: (axis,)})
-        assert problem.descriptor(**{op.family.axes: (2, 0)}) == problem.descriptor(**{op.family.axes: (0, 2)})
+        assert problem.descriptor(**{op.family.axes: (2, 0)}) == problem.descriptor(
+            **{op.family.axes: (0, 2)}
+        )
     with pytest.raises(AttributeError):
         setattr(desc, domain, (1,))
     with pytest.raises(TypeError):

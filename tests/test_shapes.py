@@ -96,7 +96,11 @@ def test_the_rank_limit(spec, backend, op, direction, dtype, rank):
     """At the limit it works; one axis more is refused by name, and nothing is written."""
     shape = (2,) * rank
     for problem in verify.problems(op, direction, dtype, [shape])[:3]:
-        full = [name for name, extents in problem.shapes().items() if extents == shape and name in problem.tensors()]
+        full = [
+            name
+            for name, extents in problem.shapes().items()
+            if extents == shape and name in problem.tensors()
+        ]
         # One operand in reversed order beside contiguous ones: no two axes lie together for all.
         if len(full) < 2 or set(problem.axes) not in (set(), set(range(rank))):
             continue
@@ -154,7 +158,8 @@ def test_a_large_offset_selects_64_bits(backend, op, direction):
     for problem in verify.problems(op, direction, "f32", [(4, 6)]):
         plan = verify.prepare(backend, problem, verify.inputs_for(problem)).plan
         shapes = {name: shape for name, shape in problem.shapes().items() if name in problem.tensors()}
-        for far in shapes:
+        # A saved tensor that the contract asks for may be one that the kernel does not read.
+        for far in {*problem.program.read, *problem.program.written} & set(shapes):
             if math.prod(shapes[far]) < 2:
                 continue
             for stride in (2, 2**31, -(2**31)):
@@ -179,4 +184,3 @@ def test_many_elements(spec, backend, op, direction, dtype):
         for problem in verify.problems(op, direction, dtype, [shape], every_option=False)[:2]:
             check(spec, backend, problem)
             check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), "sliced rows"))
-

@@ -1,4 +1,4 @@
-"""The suite is itself tested: kernels with a small fault must not pass the checks that the other files make."""
+"""The suite is itself tested: a kernel with a small fault must not pass the checks of the other files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 
 def faults(spec, backend, monkeypatch, op, direction, package):
-    """What the suite's checks find: the reference, layouts, guards and orders of threads, as words a problem."""
+    """What the suite's checks find: the reference, layouts, guards, orders of threads; words a problem."""
     orders = ORDERS if backend.kind == "host" else ORDERS[:1]
     options = {"every_option": False, "broadcast": True, "package": package}
     found = {}
@@ -81,6 +81,7 @@ def mutant(tree, folder, device, op, direction, change, name):
 @each_program()
 def test_an_output_that_is_a_little_off(tree, folder, device, spec, backend, monkeypatch, op, direction):
     """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be."""
+
     def change(text):
         return re.sub(r"\bout\[(\d)\] = (.+);", r"out[\1] = (\2) * A(1.01);", text)
 
@@ -147,9 +148,11 @@ HEADER_FAULTS = [
 
 def reaching(tree, header):
     """Ops and directions whose kernels include a header, however indirectly; one a template and direction."""
+
     def reaches(name, seen=()):
         return name == header or any(
-            reaches(inner, (*seen, name)) for inner in re.findall(r"#include <(baracuda/\w+\.cuh)>", headers()[name])
+            reaches(inner, (*seen, name))
+            for inner in re.findall(r"#include <(baracuda/\w+\.cuh)>", headers()[name])
         )
 
     found = {}

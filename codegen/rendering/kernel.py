@@ -65,7 +65,7 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
         "outputs": program.outputs,
         "row_outputs": program.row_outputs,
         "attributes": _attributes(program.attributes),
-        "monoids": [_monoid(monoid) for monoid in {a.monoid.name: a.monoid for a in program.aggregates}.values()],
+        "monoids": [_monoid(m) for m in {a.monoid.name: a.monoid for a in program.aggregates}.values()],
         "aggregates": [
             {
                 "name": a.name,
@@ -102,23 +102,32 @@ def _loads(program: Program, values: Sequence[Expr], rows: bool) -> list[str]:
     read = {name for value in values for name in free_names(value)}
     lines = [f"const A {name} = in[{place}];" for place, name in enumerate(program.inputs) if name in read]
     if rows:
-        lines += [f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read]
+        lines += [
+            f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read
+        ]
     return lines
 
 
 def _value_lines(program: Program, scope: Mapping[str, Type]) -> list[str]:
     """The values of a row: what is read, what the state holds, what follows, and the row's outputs."""
-    values = [*(s.value for s in (*program.row_lets, *program.row_results)), *(Name(n) for n in program.row_values)]
+    values = [
+        *(s.value for s in (*program.row_lets, *program.row_results)),
+        *(Name(n) for n in program.row_values),
+    ]
     read = {name for value in values for name in free_names(value)}
     lines = [f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read]
     for aggregate in program.aggregates:
         monoid = aggregate.monoid
         if aggregate.name in read and monoid.value is not None:
-            lines.append(f"const {_CPP[monoid.value.kind]} {aggregate.name} = state.{aggregate.name}.value();")
+            lines.append(
+                f"const {_CPP[monoid.value.kind]} {aggregate.name} = state.{aggregate.name}.value();"
+            )
         methods = {statement.name for statement in monoid.derived}
         for name, field in aggregate.fields.items():
             call = "()" if field in methods else ""
-            lines.append(f"const {_CPP[monoid.readable()[field]]} {name} = state.{aggregate.name}.{field}{call};")
+            lines.append(
+                f"const {_CPP[monoid.readable()[field]]} {name} = state.{aggregate.name}.{field}{call};"
+            )
     lines += _statements(program.row_lets, scope)
     lines += [f"const A new_{s.name} = {to_cuda(s.value, scope, COMPUTE)};" for s in program.row_results]
     return lines
@@ -173,7 +182,8 @@ def _statements(
     statements: Sequence[Statement], scope: Mapping[str, Type], names: Mapping[str, str] | None = None
 ) -> list[str]:
     return [
-        f"const {_CPP[s.kind]} {s.name} = {to_cuda(s.value, scope, _TYPES[s.kind], names)};" for s in statements
+        f"const {_CPP[s.kind]} {s.name} = {to_cuda(s.value, scope, _TYPES[s.kind], names)};"
+        for s in statements
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from baracuda.codegen.formula import Call, Expr, Name, free_names, to_python, to_text, walk
@@ -34,24 +34,29 @@ def render_plans(spec: Spec, category: str, families: Sequence[Family]) -> str:
     """The plan module of a category."""
     entries = [_family(spec, family) for family in families]
     text_functions = sorted({name for entry in entries for name in entry["shape_functions"]})
-    names: list[str] = []
-    for entry in entries:
-        names += [f"{plan['stem']}{suffix}" for plan in entry["plans"] for suffix in ("Args", "Descriptor", "Plan")]
+    stems = [plan["stem"] for entry in entries for plan in entry["plans"]]
     return fill(
         "plans.py.j2",
         banner=banner("plans.py.j2"),
         category=category,
         plan_names=[plan["name"] for entry in entries for plan in entry["plans"]],
-        names=sorted(names),
+        names=sorted(stem + suffix for stem in stems for suffix in ("Args", "Descriptor", "Plan")),
         kinds=sorted({family.kind for family in families}),
         uses_no_scalars=any(
             op["fold"] == "no_scalars" for entry in entries for plan in entry["plans"] for op in plan["ops"]
         ),
         shape_functions=text_functions,
-        uses_math=any("math." in rule["condition"] for entry in entries for plan in entry["plans"] for rule in plan["rules"])
-        or any("math." in line for entry in entries for f in entry["scalar_functions"] for line in (*f["lines"], f["result"])),
+        uses_math=any("math." in text for entry in entries for text in _code(entry)),
         families=entries,
     )
+
+
+def _code(family: Mapping[str, Any]) -> Iterator[str]:
+    """The expressions in a family's plans that may call `math`."""
+    for plan in family["plans"]:
+        yield from (rule["condition"] for rule in plan["rules"])
+    for function in family["scalar_functions"]:
+        yield from (*function["lines"], function["result"])
 
 
 def exported_names(spec: Spec, category: str, families: Sequence[Family]) -> list[str]:
@@ -98,7 +103,10 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         "backward": "backward" in directions,
         "plans": [_plan(spec, family, direction) for direction in directions],
         "scalar_functions": [
-            _scalar_function(op, program) for op in _ops(spec, family) for program in op.all_programs() if program.attributes
+            _scalar_function(op, program)
+            for op in _ops(spec, family)
+            for program in op.all_programs()
+            if program.attributes
         ],
         "shape_functions": functions | described,
     }
@@ -136,7 +144,10 @@ def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:
         "stem": stem,
         "name": f"{stem}Plan",
         "doc": f"{family.doc}." if direction == "forward" else f"Gradients of {family.plan}Plan.",
-        "tensors": [_tensor(name, tensor, family, ops, direction) for name, tensor in family.tensors(direction).items()],
+        "tensors": [
+            _tensor(name, tensor, family, ops, direction)
+            for name, tensor in family.tensors(direction).items()
+        ],
         "ops": [_op(op, op.programs[direction]) for op in ops],
         "alternatives": [_op(op, program) for op, program in others],
         "rules": [*_family_rules(family), *(rule for op in ops for rule in _op_rules(op, direction))],
@@ -208,7 +219,9 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "required": _set(_required(op, direction)),
         "accepted": _set(_accepted(op, direction)),
         "batch_invariant": _tuple(program.written),
-        "attribute_kinds": "".join(_ATTRIBUTE_LETTERS[value.kind] for value in packed_order(program.attributes)),
+        "attribute_kinds": "".join(
+            _ATTRIBUTE_LETTERS[value.kind] for value in packed_order(program.attributes)
+        ),
         "fold": _scalars_name(program) if program.attributes else "no_scalars",
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {op.ulp[dtype]!r}' for dtype in op.dtypes) + "}",
@@ -231,7 +244,9 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
         text = to_python(value.value, own | {name: name for name in values})
         if text == value.name or value.name in own:
             results[value.name] = value.name
-        elif value.name in program.source or any(value.name in free_names(o.value) for o in program.attributes):
+        elif value.name in program.source or any(
+            value.name in free_names(o.value) for o in program.attributes
+        ):
             lines.append(f"{value.name} = {text}")
             results[value.name] = value.name
         else:
@@ -241,7 +256,8 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
 
 
 def _attribute_names(op: Op, program: Program) -> set[str]:
-    return {name for value in program.attributes for name in free_names(value.value)} & {a.name for a in op.attributes}
+    read = {name for value in program.attributes for name in free_names(value.value)}
+    return read & {a.name for a in op.attributes}
 
 
 def _family_rules(family: Family) -> list[dict[str, str]]:

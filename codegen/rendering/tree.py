@@ -13,6 +13,19 @@ from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
 from baracuda.codegen.rendering.plans import exported_names, render_plans
 from baracuda.codegen.spec.model import Op, Program, Spec
 
+_COLUMNS = (
+    "op",
+    "direction",
+    "options",
+    "plan",
+    "kind",
+    "dtypes",
+    "variants",
+    "ulp",
+    "deterministic",
+    "batch_invariant",
+)
+
 
 def render(spec: Spec) -> dict[str, str]:
     """Every generated file, by its path below the output folder."""
@@ -30,7 +43,9 @@ def render(spec: Spec) -> dict[str, str]:
         files[f"plans/{module}.py"] = render_plans(spec, category, families)
         exports += [(name, module) for name in exported_names(spec, category, families)]
     exports += [(kind, "kinds") for kind in sorted({op.family.kind for op in spec.ops.values()})]
-    files["plans/__init__.py"] = fill("plans_init.py.j2", banner=banner("plans_init.py.j2"), exports=sorted(exports))
+    files["plans/__init__.py"] = fill(
+        "plans_init.py.j2", banner=banner("plans_init.py.j2"), exports=sorted(exports)
+    )
     for op in spec.ops.values():
         for program in op.all_programs():
             files[f"kernels/{source_path(op, program)}"] = render_kernel(op, program)
@@ -56,21 +71,23 @@ def _rows(spec: Spec) -> list[tuple[Op, Program]]:
 def _matrix(spec: Spec) -> str:
     """A line an op and direction: dtypes, variants and guarantees."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["op", "direction", "options", "plan", "kind", "dtypes", "variants", "ulp", "deterministic", "batch_invariant"]
-    )
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for op, program in _rows(spec):
         summed = summed_outputs(op, program)
-        invariant = [name for name in program.written if name not in summed]
-        options = " ".join(f"{name}={value}" for name, value in program.options)
-        writer.writerow(
-            [
-                op.name, program.direction, options, op.family.plan_class(program.direction), op.kind,
-                " ".join(op.dtypes), " ".join(variants(op, program)), " ".join(f"{op.ulp[d]:g}" for d in op.dtypes),
-                "yes", " ".join(invariant),
-            ]
-        )  # fmt: skip
+        row = {
+            "op": op.name,
+            "direction": program.direction,
+            "options": " ".join(f"{name}={value}" for name, value in program.options),
+            "plan": op.family.plan_class(program.direction),
+            "kind": op.kind,
+            "dtypes": " ".join(op.dtypes),
+            "variants": " ".join(variants(op, program)),
+            "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in op.dtypes),
+            "deterministic": "yes",
+            "batch_invariant": " ".join(name for name in program.written if name not in summed),
+        }
+        writer.writerow(row)
     return text.getvalue()
 
 

@@ -106,7 +106,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class AttributeValue:
-    """A value that the host folds in double precision and hands to the kernel: an attribute or what follows from some."""
+    """A value that the host folds in double precision and hands to the kernel: made of attributes."""
 
     name: str
     kind: str
@@ -130,7 +130,7 @@ class Program:
         stem: name of its file and of its symbols.
         options: the options and their values.
         inputs: tensors read at each element.
-        row_inputs: values read once a row, and the tensor each is read from (a head is the row's first element).
+        row_inputs: values read once a row, and the tensor of each (a head is the row's first element).
         outputs: tensors written at each element.
         row_outputs: tensors written once a row.
         attributes: what the host folds, in the order of the kernel's struct.
@@ -180,8 +180,8 @@ class Program:
 class Family:
     """A kernel shape with its plan classes.
 
-    `template` names the shipped template whose variants and launches its kernels have; `own_template` is the file
-    of another text for them, where the spec brings one.
+    `template` names the shipped template whose variants and launches its kernels have; `own_template` is the
+    file of another text for them, where the spec brings one.
     """
 
     name: str
@@ -225,9 +225,11 @@ class Op:
     samples: Mapping[str, tuple[float, ...]]
     programs: Mapping[str, Program]
     alternatives: tuple[Program, ...]
+    ref_lets: Mapping[str, str]
     ref: Mapping[str, str]
     ulp: Mapping[str, float]
     scale: Mapping[str, Expr]
+    holds: Expr | None
     line: int = field(default=0, compare=False)
 
     def all_programs(self) -> tuple[Program, ...]:
@@ -246,7 +248,7 @@ def stem_of(op: str, direction: str, options: tuple[str, ...] = ()) -> str:
 
 @dataclass(frozen=True)
 class Spec:
-    """A whole spec. One that extends another has that one's dtype sets, monoids and families too, not its ops."""
+    """A whole spec. One that extends another has its dtype sets, monoids and families too, not its ops."""
 
     path: Path
     monoids: Mapping[str, Monoid]

@@ -32,7 +32,9 @@ class _Resolver:
         for name, values in entry.constants.items():
             for dtype in ("f32", "f64"):
                 if dtype not in values:
-                    self.problems.add((*self.path, "constants", name), f"no value for {dtype}", "{f32: ..., f64: ...}")
+                    self.problems.add(
+                        (*self.path, "constants", name), f"no value for {dtype}", "{f32: ..., f64: ...}"
+                    )
         fields, types = self.state(entry.state, (*self.path, "state"))
         element = {"x": BOOL if entry.of == "bool" else COMPUTE, "index": INT}
         lift = run = None
@@ -45,7 +47,9 @@ class _Resolver:
             if entry.lift:
                 self.problems.add((*self.path, "lift"), "lift and run exclude each other", "one of them")
             run = self.run(entry.run, types, element, (*self.path, "run"))
-        merge = self.transition(entry.merge, types, {"a": STATE(types), "b": STATE(types)}, (*self.path, "merge"))
+        merge = self.transition(
+            entry.merge, types, {"a": STATE(types), "b": STATE(types)}, (*self.path, "merge")
+        )
         known = {**types, **self.constants}
         derived: list[Statement] = []
         for name, text in entry.derived.items():
@@ -60,24 +64,32 @@ class _Resolver:
                 value = Statement("value", kind_of(infer(expr, known)), expr)
         if len(self.problems) > before:
             return None
-        constants = {key: {str(name): number for name, number in item.items()} for key, item in entry.constants.items()}
+        constants = {
+            key: {str(name): number for name, number in item.items()} for key, item in entry.constants.items()
+        }
         return Monoid(
             self.name, entry.doc, entry.of, constants,
             fields, lift, run, merge, tuple(derived), value, entry.numpy,
         )  # fmt: skip
 
-    def run(self, entry: schema.Run, types: dict[str, Type], element: dict[str, Type], path: Path) -> RunState:
+    def run(
+        self, entry: schema.Run, types: dict[str, Type], element: dict[str, Type], path: Path
+    ) -> RunState:
         fields, own = self.state(entry.state, (*path, "state"))
         push = self.transition(entry.push, own, {"r": STATE(own), **element}, (*path, "push"))
         close = self.transition(entry.close, types, {"r": STATE(own)}, (*path, "close"))
         usual = None if entry.usual is None else self.usual(entry.usual, own, element, (*path, "usual"))
         return RunState(fields, push, close, usual)
 
-    def usual(self, entry: schema.Usual, own: dict[str, Type], element: dict[str, Type], path: Path) -> UsualStep | None:
+    def usual(
+        self, entry: schema.Usual, own: dict[str, Type], element: dict[str, Type], path: Path
+    ) -> UsualStep | None:
         names = {"r": STATE(own), **element}
         when = self.checked(entry.when, {**names, **self.constants}, BOOL, (*path, "when"))
         push = self.transition(entry.push, own, names, (*path, "push"))
-        settle = self.transition(entry.settle, own, {"r": STATE(own)}, (*path, "settle")) if entry.settle else None
+        settle = (
+            self.transition(entry.settle, own, {"r": STATE(own)}, (*path, "settle")) if entry.settle else None
+        )
         return None if when is None else UsualStep(when, push, settle)
 
     def state(self, block: Mapping[str, str], path: Path) -> tuple[tuple[StateField, ...], dict[str, Type]]:
@@ -95,7 +107,9 @@ class _Resolver:
                 fields.append(StateField(name, kind, expr))
         return tuple(fields), types
 
-    def transition(self, block: Block, fields: Mapping[str, Type], names: Mapping[str, Type], path: Path) -> Transition:
+    def transition(
+        self, block: Block, fields: Mapping[str, Type], names: Mapping[str, Type], path: Path
+    ) -> Transition:
         types = {**names, **self.constants}
         lets: list[Statement] = []
         named = block.get("let", {})

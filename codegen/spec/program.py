@@ -82,20 +82,26 @@ class Builder:
     heads: dict[str, str] = field(default_factory=dict)
     states: dict[str, Aggregate] = field(default_factory=dict)
 
-    def build(self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]) -> Program | None:
+    def build(
+        self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]
+    ) -> Program | None:
         """The program of a block, or None with every reason noted."""
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
         self.types = dict.fromkeys(inputs, COMPUTE)
         for attribute in self.attributes:
-            self.types[attribute.name] = INT if self.family.descriptor[attribute.source].type == "i64" else F64
+            self.types[attribute.name] = (
+                INT if self.family.descriptor[attribute.source].type == "i64" else F64
+            )
         if self.family.axes is not None:
             self.types |= {EXTENT: INT, INDEX: INT}
         for word, name, text in self._in_order(block):
             self._name(name, text, self._at(word, name))
         results = [
-            statement for name, text in block.outputs.items() if (statement := self._output(name, text, tensors))
+            statement
+            for name, text in block.outputs.items()
+            if (statement := self._output(name, text, tensors))
         ]
         wanted = [name for name, tensor in tensors.items() if tensor.io == "out"]
         for name in wanted:
@@ -104,7 +110,9 @@ class Builder:
                 self.problems.add(self.path, f"no formula for {name!r}", right)
         for name in block.takes:
             if name not in inputs:
-                self.problems.add(self._at("takes", name), f"unknown tensor {name!r}", "one of " + ", ".join(inputs))
+                self.problems.add(
+                    self._at("takes", name), f"unknown tensor {name!r}", "one of " + ", ".join(inputs)
+                )
         self._check_folded(block)
         if len(self.problems) > before:
             return None
@@ -157,7 +165,9 @@ class Builder:
         lift_lets = self._needed(operands)
         of_element = [self._hoisted(statement, row_names) for statement in of_element]
         element_lets = tuple(
-            self._hoisted(s, row_names) for s in self._needed(s.value for s in of_element) if s.name not in row_names
+            self._hoisted(s, row_names)
+            for s in self._needed(s.value for s in of_element)
+            if s.name not in row_names
         )
         read_by_elements = _names([s.value for s in (*element_lets, *of_element)])
         row_values = {name: kind_of(self.types[name]) for name in row_names if name in read_by_elements}
@@ -186,7 +196,8 @@ class Builder:
             ),
             lift_lets=lift_lets,
             aggregates=tuple(
-                replace(a, fields={n: f for n, f in a.fields.items() if n in read}) for a in self.aggregates.values()
+                replace(a, fields={n: f for n, f in a.fields.items() if n in read})
+                for a in self.aggregates.values()
             ),
             row_lets=row_lets,
             row_values=row_values,
@@ -197,10 +208,15 @@ class Builder:
             require=tuple(
                 expr
                 for place, text in enumerate(block.require)
-                if (expr := condition(text, self.family.descriptor, self._at("require", place), self.problems))
+                if (
+                    expr := condition(text, self.family.descriptor, self._at("require", place), self.problems)
+                )
                 is not None
             ),
-            source={name: str(text) for name, text in (*block.let.items(), *block.row.items(), *block.outputs.items())},
+            source={
+                name: str(text)
+                for name, text in (*block.let.items(), *block.row.items(), *block.outputs.items())
+            },
         )
 
     def _hoisted(self, statement: Statement, row_names: list[str]) -> Statement:
@@ -291,7 +307,9 @@ class Builder:
         outputs = [key for key, tensor in tensors.items() if tensor.io == "out"]
         if name not in outputs:
             words = [*outputs, *vocabulary.keys(schema.Direction)]
-            self.problems.add(path, f"unknown output {name!r}", suggest(name, words) or "one of " + ", ".join(outputs))
+            self.problems.add(
+                path, f"unknown output {name!r}", suggest(name, words) or "one of " + ", ".join(outputs)
+            )
             return None
         parsed = parse_at(text, path, self.problems)
         expr = None if parsed is None else self._lowered(parsed, path)
@@ -336,7 +354,9 @@ class Builder:
             return None
         operand = self._lowered(call.args[0], path)
         if operand is not None and self._follows_from_aggregates(operand):
-            self.problems.add(path, f"{to_text(call)}: an aggregate within an aggregate", "an aggregate of tensors")
+            self.problems.add(
+                path, f"{to_text(call)}: an aggregate within an aggregate", "an aggregate of tensors"
+            )
             return None
         if operand is None or self._typed(operand, path, BOOL if monoid.of == "bool" else COMPUTE) is None:
             return None
@@ -386,7 +406,9 @@ class Builder:
         if self.family.axes is None:
             self.problems.add(path, f"{to_text(call)}: a head needs axes", "a family with axes")
             return None
-        if not (isinstance(argument, Name) and argument.name in tensors and tensors[argument.name].io == "in"):
+        if not (
+            isinstance(argument, Name) and argument.name in tensors and tensors[argument.name].io == "in"
+        ):
             self.problems.add(path, f"{to_text(call)}: the head of what?", "head(NAME of an input)")
             return None
         name = f"{HEAD}_{argument.name}"

@@ -19,7 +19,7 @@ from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes", "extent")
+REFERENCE_NAMES = ("axes", "extent", "index")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:
@@ -60,7 +60,9 @@ def _check_names(file: schema.SpecFile, base: Spec, problems: Problems) -> None:
     ):
         for name in own:
             if name in known:
-                problems.add((block, name), f"{name!r} is one of {base.path.name} of baracuda already", "another name")
+                problems.add(
+                    (block, name), f"{name!r} is one of {base.path.name} of baracuda already", "another name"
+                )
     plans = {family.plan: name for name, family in base.families.items()}
     for name, entry in file.families.items():
         if entry.plan in plans:
@@ -152,7 +154,11 @@ def _resolve_op(
         if block is None:
             continue
         if direction == "backward" and not family.backward:
-            problems.add((*path, "backward"), f"the family {family.name!r} has no backward tensors", "add them to the family")
+            problems.add(
+                (*path, "backward"),
+                f"the family {family.name!r} has no backward tensors",
+                "add them to the family",
+            )
             continue
         for chosen in _option_choices(block, options, (*path, direction), problems):
             whole, places = _with_options(block, chosen, (*path, direction))
@@ -168,7 +174,9 @@ def _resolve_op(
     ulp = {}
     for key, bound in entry.ulp.items():
         if not 0 <= bound < float("inf"):
-            problems.add((*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results")
+            problems.add(
+                (*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results"
+            )
         ulp.update(dict.fromkeys(dtypes.expand([key], (*path, "ulp", key)), float(bound)))
     for dtype in expanded:
         if dtype not in ulp:
@@ -182,24 +190,42 @@ def _resolve_op(
     outputs = [output for program in programs.values() for output in program.written]
     for output in outputs:
         if output not in entry.ref:
-            problems.add((*path, "ref"), f"no reference for {output!r}", "an independent expression for each output")
+            problems.add(
+                (*path, "ref"), f"no reference for {output!r}", "an independent expression for each output"
+            )
     inputs = {key for direction in programs for key in family.tensors(direction)}
     known = {*inputs, *(a.name for a in attributes), *family.descriptor, *REFERENCE_NAMES}
+    named = set(known)
+    for name_of_part, text in entry.ref_let.items():
+        _check_reference(text, named, (*path, "ref_let", name_of_part), problems)
+        named.add(name_of_part)
     for output, text in entry.ref.items():
-        _check_reference(output, text, outputs, known, (*path, "ref", output), problems)
+        if output not in outputs:
+            problems.add(
+                (*path, "ref", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs)
+            )
+        _check_reference(text, named, (*path, "ref", output), problems)
     scale = {}
     for output, magnitude in entry.scale.items():
         if output not in outputs:
-            problems.add((*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
+            problems.add(
+                (*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs)
+            )
         expr = _scale(magnitude, sorted({*known, "exact"}), monoids, (*path, "scale", output), problems)
         if expr is not None:
             scale[output] = expr
+    holds = (
+        None
+        if entry.holds is None
+        else _scale(entry.holds, sorted(known), monoids, (*path, "holds"), problems)
+    )
     if len(problems) > before:
         return None
     return Op(
         name, entry.doc, family, entry.kind, expanded, attributes, options,
         {key: tuple(values) for key, values in entry.samples.items()},
-        programs, tuple(alternatives), dict(entry.ref), ulp, scale, source.line(path),
+        programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
+        source.line(path),
     )  # fmt: skip
 
 
@@ -303,11 +329,7 @@ def _scale(
     return expr
 
 
-def _check_reference(
-    output: str, text: str, outputs: list[str], known: set[str], path: Path, problems: Problems
-) -> None:
-    if output not in outputs:
-        problems.add(path, f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
+def _check_reference(text: str, known: set[str], path: Path, problems: Problems) -> None:
     try:
         check_reference(text, known)
     except FormulaError as error:
@@ -319,7 +341,9 @@ def _resolve_attribute(
 ) -> Attribute | None:
     field = family.descriptor.get(entry.from_)
     if field is None or field.type not in ("f64", "i64"):
-        problems.add((*path, "from"), f"{entry.from_!r} is no number of the descriptor", numbers_of(family.descriptor))
+        problems.add(
+            (*path, "from"), f"{entry.from_!r} is no number of the descriptor", numbers_of(family.descriptor)
+        )
         return None
     if name in family.forward or name in family.backward or (family.axes and name in (EXTENT, INDEX)):
         problems.add(path, f"{name!r} is already a name here", "another name")

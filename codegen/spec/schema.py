@@ -1,4 +1,4 @@
-"""The shape of `ops.yaml`: which keys there are, and of which type. What they mean is checked in `resolve`."""
+"""The shape of `ops.yaml`: its keys and their types. What they mean is checked in `resolve`."""
 
 from __future__ import annotations
 
@@ -29,20 +29,22 @@ class Usual(Model):
 
 
 class Run(Model):
-    """How one lane takes in its elements one after another, where merging a state for each would cost too much."""
+    """How a lane takes in its elements one after another, where merging a state for each would cost much."""
 
     state: dict[Identifier, str] = Field(description="field: `type = initial value`, type compute or i64")
     push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the run r after the element x, a value a field; `let` names sub-expressions"
     )
-    usual: Usual | None = Field(default=None, description="a cheaper step, where all elements of a pack allow it")
+    usual: Usual | None = Field(
+        default=None, description="a cheaper step, where all elements of a pack allow it"
+    )
     close: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the state that the run r amounts to, a value a field of the monoid's state"
     )
 
 
 class Monoid(Model):
-    """What can be reduced: a typed state with its identity, the state of one element, and the merge of two."""
+    """What can be reduced: a typed state with its identity, an element's state, and the merge of two."""
 
     doc: str
     of: Literal["compute", "bool"] = Field(default="compute", description="type of the elements x")
@@ -62,7 +64,8 @@ class Monoid(Model):
     )
     value: Expression | None = Field(default=None, description="what a formula sees; without it, the fields")
     numpy: str | None = Field(
-        default=None, description="the aggregate of x over axes, for a `scale`: an expression over np, x and axes"
+        default=None,
+        description="the aggregate of x over axes, for a `scale`: an expression over np, x and axes",
     )
 
 
@@ -71,7 +74,9 @@ class DescriptorField(Model):
 
     type: Literal["shape", "axes", "element", "f64", "i64", "bool", "option"]
     doc: str
-    default: str | int | float | bool | None = Field(default=None, description="a value, or another field's name")
+    default: str | int | float | bool | None = Field(
+        default=None, description="a value, or another field's name"
+    )
     of: str | None = Field(default=None, description="for axes: the shape that they index")
 
 
@@ -83,7 +88,8 @@ class Tensor(Model):
     doc: str
     optional: bool = Field(default=False, description="may be None: an input not given, an output not wanted")
     role: Literal["element", "row", "column"] = Field(
-        default="element", description="element: read at each place of the domain; row: once a row; column: once a column"
+        default="element",
+        description="element: read at each place of the domain; row: once a row; column: once a column",
     )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
@@ -96,13 +102,16 @@ class Family(Model):
     doc: str
     template: Identifier = Field(description="templates/<template>.cu.j2, of baracuda or beside the spec")
     engine: Identifier | None = Field(
-        default=None, description="for a template beside the spec: the template of baracuda whose kernels it has"
+        default=None,
+        description="for a template beside the spec: the template of baracuda whose kernels it has",
     )
     category: Identifier
     plan: Identifier = Field(description="stem of the plan classes: <plan>Plan, <plan>BackwardPlan")
     kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
     domain: Identifier = Field(description="the descriptor's field over whose elements the kernels run")
-    axes: Identifier | None = Field(default=None, description="the descriptor's field with the aggregated axes")
+    axes: Identifier | None = Field(
+        default=None, description="the descriptor's field with the aggregated axes"
+    )
     descriptor: dict[Identifier, DescriptorField]
     require: list[Expression] = Field(default=[], description="what a descriptor must satisfy")
     contraction: bool = Field(default=False, description="whether a * b + c may round once")
@@ -123,11 +132,14 @@ class Direction(Model):
     `by OPTION` holds a block for each of the option's values, which adds to what stands beside it.
     """
 
-    require: list[Expression] = Field(default=[], description="what a descriptor must satisfy in this direction")
+    require: list[Expression] = Field(
+        default=[], description="what a descriptor must satisfy in this direction"
+    )
     let: dict[Identifier, Expression] = Field(default={}, description="named sub-expressions, in order")
     row: dict[Identifier, Expression] = Field(default={}, description="named aggregates of the row")
     takes: dict[Identifier, Literal["required", "optional"]] = Field(
-        default={}, description="saved tensors that the contract asks for, whether or not a formula reads them"
+        default={},
+        description="saved tensors that the contract asks for, whether or not a formula reads them",
     )
     by: dict[str, dict[str, Direction]] = {}
     outputs: dict[Identifier, Expression] = {}
@@ -155,17 +167,28 @@ class Op(Model):
     dtypes: str | list[str]
     attrs: dict[Identifier, Attribute] = {}
     options: dict[Identifier, list[Identifier]] = Field(
-        default={}, description="policies decided at compile time: the descriptor's field and its values, the default first"
+        default={},
+        description="policies decided at compile time: a descriptor's field and its values, default first",
     )
     samples: dict[Identifier, list[int | float]] = Field(
         default={}, description="values of the descriptor's numbers that tests and the demo use"
     )
     forward: Direction
     backward: Direction | None = None
-    ref: dict[Identifier, str] = Field(description="independent expression an output, over np, scipy, mpmath, math")
-    ulp: dict[str, int | float] = Field(description="error bound a dtype or dtype set, in units in the last place")
+    ref_let: dict[Identifier, str] = Field(default={}, description="named parts of the references, in order")
+    ref: dict[Identifier, str] = Field(
+        description="independent expression an output, over np, scipy, mpmath, math"
+    )
+    holds: Expression | None = Field(
+        default=None,
+        description="where the error bound holds, if not everywhere that the result fits its dtype",
+    )
+    ulp: dict[str, int | float] = Field(
+        description="error bound a dtype or dtype set, in units in the last place"
+    )
     scale: dict[Identifier, Expression] = Field(
-        default={}, description="magnitude an output that the bound is a multiple of, where more than the result: `exact` names that"
+        default={},
+        description="an output's magnitude for the bound, where more than the result (named `exact`)",
     )
 
 

@@ -9,7 +9,15 @@ from baracuda.codegen.verify.data import PROFILES, all_patterns, inputs_for, sav
 from baracuda.codegen.verify.derivative import numerical_gradients
 from baracuda.codegen.verify.devices import Backend, backend
 from baracuda.codegen.verify.execute import GuardError, Run, Tensor, place, prepare, run, worst
-from baracuda.codegen.verify.floats import bits_of, largest_error, numpy_dtype, rounded, ulp, ulp_errors, widened
+from baracuda.codegen.verify.floats import (
+    bits_of,
+    largest_error,
+    numpy_dtype,
+    rounded,
+    ulp,
+    ulp_errors,
+    widened,
+)
 from baracuda.codegen.verify.layouts import ANY_LAYOUT, EXPANDED, LAYOUTS, Placement
 from baracuda.codegen.verify.problems import (
     GENERATED,

@@ -111,7 +111,8 @@ def _case(spec: Spec, op: Op, direction: str, dtype: str, images: Any) -> Case:
     forward = problem.with_direction("forward")
     shapes = forward.shapes()
     inputs = {
-        name: rounded(_filled(images, shapes[name], turn), dtype) for turn, name in enumerate(forward.inputs())
+        name: rounded(_filled(images, shapes[name], turn), dtype)
+        for turn, name in enumerate(forward.inputs())
     }
     if direction == "backward":
         inputs |= saved_tensors(problem, inputs)

@@ -1,7 +1,8 @@
-"""Tensors for problems: random values of several kinds, with saved tensors taken from the forward's reference."""
+"""Tensors for problems: random values of several kinds; saved tensors come from the forward's reference."""
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,7 +31,7 @@ def _wide(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
 def _extreme(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
     """Magnitudes over nearly all exponents, subnormals among them, so that squares over- and underflow."""
     kind = FORMATS[dtype]
-    exponents = rng.uniform(kind.least, kind.most - 2 - np.log2(max(np.prod(shape), 1)), shape)
+    exponents = rng.uniform(kind.least, kind.most - 2 - math.log2(max(math.prod(shape), 1)), shape)
     return np.ldexp(rng.choice([-1.0, 1.0], shape) * np.exp2(exponents % 1), np.floor(exponents).astype(int))
 
 
@@ -54,9 +55,7 @@ def _spaced(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
 
 
 def _special(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
-    values = special_values(dtype)
-    # So far from the largest value that a sum of many does not overflow on the way to its finite result.
-    values = np.where(np.isfinite(values) & (np.abs(values) > 2), values / 1024, values)
+    values = special_values(dtype, headroom=10)
     return values[rng.integers(0, len(values), shape)]
 
 
@@ -77,12 +76,17 @@ PROFILES: Mapping[str, Profile] = {
 }
 
 
-def special_values(dtype: str) -> Any:
-    """NaN, infinities, zeros of both signs, subnormals, the largest and smallest values, ones, in longdouble."""
+def special_values(dtype: str, headroom: int = 0) -> Any:
+    """NaN, infinities, both zeros, subnormals, largest and smallest values, ones, in longdouble.
+
+    With `headroom` the large values are that many powers of two below the largest, so that a sum of some
+    hundred does not overflow on the way to a finite result.
+    """
     kind = FORMATS[dtype]
     tiny = np.ldexp(np.longdouble(1), kind.least)
     normal = np.ldexp(np.longdouble(1), kind.least + kind.bits - 1)
-    sizes = [np.inf, 0.0, tiny, 3 * tiny, normal - tiny, normal, kind.largest, kind.largest / 2, 1.0, 1.5]
+    large = np.ldexp(kind.largest, -headroom)
+    sizes = [np.inf, 0.0, tiny, 3 * tiny, normal - tiny, normal, large, large / 2, 1.0, 1.5]
     return np.array([np.nan, *(sign * size for size in sizes for sign in (1, -1))], np.longdouble)
 
 
@@ -94,7 +98,7 @@ def all_patterns(dtype: str) -> Any:
 def inputs_for(problem: Problem, profile: str = "normal", seed: int = 0) -> dict[str, Any]:
     """The inputs of a problem and of its forward, in the problem's dtype; equal calls give equal values.
 
-    A saved tensor, one that the forward writes and the backward reads, is the forward's exact result, rounded.
+    A saved tensor, which the forward writes and the backward reads, is its exact result, rounded.
 
     Args:
         problem: the problem.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from baracuda.codegen.verify.floats import WIDE, widened
 from baracuda.codegen.verify.problems import Problem
 from baracuda.codegen.verify.reference import references
 
-#: Of central differences: small beside the spacing of the points that tests use, large beside longdouble's noise.
+#: Of central differences: small beside the spacing of the points of tests, large beside longdouble's noise.
 STEP = 2.0**-10
 #: Steps STEP, STEP / 2, ...: Richardson's extrapolation takes the error from STEP**2 to STEP**(2 * LEVELS).
 LEVELS = 4
@@ -34,9 +35,7 @@ def numerical_gradients(problem: Problem, tensors: Mapping[str, Any]) -> dict[st
     """
     forward = problem.with_direction("forward")
     exact = {name: widened(value) for name, value in tensors.items()}
-    weights = {
-        name: exact[gradient_name(name)] for name in forward.outputs() if gradient_name(name) in exact
-    }
+    weights = {name: exact[gradient_name(name)] for name in forward.outputs() if gradient_name(name) in exact}
 
     def loss(inputs: Mapping[str, Any]) -> Any:
         results = references(forward, inputs)
@@ -56,12 +55,14 @@ def _gradient(loss: Any, exact: Mapping[str, Any], name: str) -> Any:
         table = []
         for level in range(LEVELS):
             step = WIDE(STEP) / 2**level
-            table.append((_moved(loss, exact, name, index, step) - _moved(loss, exact, name, index, -step)) / (2 * step))
+            table.append(
+                (_moved(loss, exact, name, index, step) - _moved(loss, exact, name, index, -step))
+                / (2 * step)
+            )
         for order in range(1, LEVELS):
             factor = WIDE(4) ** order
             table = [
-                (factor * finer - coarser) / (factor - 1)
-                for coarser, finer in zip(table, table[1:], strict=False)
+                (factor * finer - coarser) / (factor - 1) for coarser, finer in itertools.pairwise(table)
             ]
         result[index] = table[0]
     return result

@@ -10,10 +10,10 @@ import numpy as np
 
 from baracuda.codegen.spec.model import Spec
 from baracuda.codegen.verify.devices import Backend
-from baracuda.codegen.verify.floats import largest_error, numpy_dtype, rounded
+from baracuda.codegen.verify.floats import numpy_dtype, rounded, ulp_errors
 from baracuda.codegen.verify.layouts import ANY_LAYOUT, Placement
 from baracuda.codegen.verify.problems import Problem
-from baracuda.codegen.verify.reference import references, scales
+from baracuda.codegen.verify.reference import bound_holds, references, scales
 
 #: The bytes of memory that belongs to no tensor, and of outputs before they are written: a NaN in every kind.
 POISON = 0xFF
@@ -137,19 +137,19 @@ class Run:
                 tensor.check_surroundings(self.backend)
             else:
                 tensor.check_untouched(self.backend)
-        return {
-            name: tensor.values(self.backend) for name, tensor in self.tensors.items() if name in written
-        }
+        return {name: tensor.values(self.backend) for name, tensor in self.tensors.items() if name in written}
 
     def errors(self, spec: Spec, outputs: Mapping[str, Any] | None = None) -> dict[str, float]:
         """The largest error of each output, in units in the last place."""
         outputs = self.outputs() if outputs is None else outputs
         want = references(self.problem, self.known)
         sizes = scales(spec, self.problem, self.known)
-        return {
-            name: largest_error(self.problem.dtype, got, want[name], sizes.get(name))
-            for name, got in outputs.items()
-        }
+        holds = bound_holds(spec, self.problem, self.known)
+        found = {}
+        for name, got in outputs.items():
+            of_elements = ulp_errors(self.problem.dtype, got, want[name], sizes.get(name))
+            found[name] = float(np.max(np.where(holds.get(name, True), of_elements, 0), initial=0))
+        return found
 
 
 def prepare(
@@ -178,9 +178,9 @@ def prepare(
     for name in problem.tensors():
         if name in unwanted:
             continue
-        given = values.get(name)
         layout = layouts.get(name, "contiguous")
         if name in problem.inputs():
+            given = values[name]
             exact = given if given.dtype == numpy_dtype(problem.dtype) else rounded(given, problem.dtype)
             tensors[name] = place(backend, name, problem.dtype, shapes[name], exact, layout)
             known[name] = tensors[name].values(backend)

@@ -37,7 +37,7 @@ def _place(
     zero: Sequence[int] = (),
     odd_ones: bool = False,
 ) -> Placement:
-    """Axes laid out in `order`, outermost first, with `pad` elements left out behind each row of the innermost."""
+    """Axes laid out in `order`, outermost first, with `pad` elements left out behind each innermost row."""
     order = range(len(shape)) if order is None else order
     strides = [0] * len(shape)
     running = step
@@ -51,7 +51,9 @@ def _place(
         strides = [
             (97 + axis) * (-1) ** axis if extent == 1 else strides[axis] for axis, extent in enumerate(shape)
         ]
-    reach = [stride * (extent - 1) if extent > 1 else 0 for stride, extent in zip(strides, shape, strict=True)]
+    reach = [
+        stride * (extent - 1) if extent > 1 else 0 for stride, extent in zip(strides, shape, strict=True)
+    ]
     below = -sum(part for part in reach if part < 0)
     above = sum(part for part in reach if part > 0)
     return Placement(GUARD + start + below + above + 1 + GUARD, GUARD + start + below, tuple(strides))

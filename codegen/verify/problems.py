@@ -146,7 +146,9 @@ def plan_class(name: str, package: str = GENERATED) -> Any:
 def program_of(op: Op, direction: str, options: Mapping[str, str]) -> Program:
     """The program of an op for a direction and values of its options."""
     for program in op.all_programs():
-        if program.direction == direction and all(options.get(key) == value for key, value in program.options):
+        if program.direction == direction and all(
+            options.get(key) == value for key, value in program.options
+        ):
             return program
     raise KeyError(f"{op.name} has no {direction} for {dict(options)}")
 
@@ -173,7 +175,7 @@ def problems(
     every_option: bool = True,
     package: str = GENERATED,
 ) -> list[Problem]:
-    """Problems over some domains: every choice of axes and options, numbers in turn, operands broadcast if asked.
+    """Problems over some domains: every choice of axes and options, numbers in turn.
 
     Args:
         op: the op.
@@ -220,7 +222,9 @@ def with_numbers(problem: Problem) -> list[Problem]:
 
 def _samples(op: Op, name: str, type_: str) -> tuple[Any, ...]:
     values = op.samples.get(name) or SAMPLES[type_]
-    return tuple(int(value) for value in values) if type_ == "i64" else tuple(float(value) for value in values)
+    return (
+        tuple(int(value) for value in values) if type_ == "i64" else tuple(float(value) for value in values)
+    )
 
 
 def _options(op: Op, every: bool) -> list[dict[str, str]]:
@@ -230,7 +234,12 @@ def _options(op: Op, every: bool) -> list[dict[str, str]]:
 
 
 def _fields(
-    op: Op, shape: Shape, axes: Shape | None, operands: Mapping[str, Shape], options: Mapping[str, str], turn: int
+    op: Op,
+    shape: Shape,
+    axes: Shape | None,
+    operands: Mapping[str, Shape],
+    options: Mapping[str, str],
+    turn: int,
 ) -> dict[str, Any]:
     """The fields of a descriptor; `turn` picks the sample of each number."""
     family, read = op.family, {attribute.source for attribute in op.attributes}

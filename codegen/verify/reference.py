@@ -1,8 +1,9 @@
-"""What a plan should have written: each op's independent reference, in longdouble, on exactly widened inputs."""
+"""What a plan should have written: each op's independent reference, in longdouble, on the widened inputs."""
 
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
-from baracuda.codegen.spec.model import Spec
-from baracuda.codegen.verify.floats import WIDE, widened
+from baracuda.codegen.spec.model import COMPUTE, Spec
+from baracuda.codegen.verify.floats import FORMATS, WIDE, widened
 from baracuda.codegen.verify.problems import Problem
 
 Arrays = Mapping[str, Any]
@@ -35,16 +36,18 @@ def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
 
 
 def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
-    """The magnitude of each output that its error bound is a multiple of, where it is more than the output's own.
+    """The magnitude of each output that its error bound is a multiple of, where it may exceed its own.
 
-    That is the op's `scale`, in which `exact` names the exact output; the gradient of a broadcast operand is a sum, so its terms' magnitudes add up.
+    That is the op's `scale`, in which `exact` names the exact output. The gradient of a broadcast operand is
+    a sum, so its terms' magnitudes add up.
     """
     shapes, summed, found = problem.shapes(), problem.summed(), {}
     env = _environment(problem, tensors)
     terms = _unfitted(problem, tensors)
     for name in problem.outputs():
-        scale = problem.op.scale.get(name)
-        size = None if scale is None else np.abs(evaluate_scale(spec, scale, {**env, "exact": terms[name]}, problem.axes))
+        scale, size = problem.op.scale.get(name), None
+        if scale is not None:
+            size = np.abs(evaluate_scale(spec, scale, {**env, EXACT: terms[name]}, problem.axes))
         if name in summed:
             with np.errstate(all="ignore"):
                 size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
@@ -53,8 +56,26 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     return found
 
 
-def evaluate_scale(spec: Spec, scale: Expr, env: Arrays, axes: tuple[int, ...]) -> Any:
-    """The value of a magnitude formula; calls of monoids aggregate over the axes, which stay with extent 1."""
+def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
+    """For each output, where the op's error bound holds, if it says that this is not everywhere."""
+    holds = problem.op.holds
+    if holds is None:
+        return {}
+    kind = FORMATS[COMPUTE[problem.dtype]]
+    limits = {
+        "max_value": kind.largest,
+        "smallest_normal": np.ldexp(WIDE(1), kind.least + kind.bits - 1),
+        "epsilon": np.ldexp(WIDE(1), 1 - kind.bits),
+    }
+    env, shapes = _environment(problem, tensors), problem.shapes()
+    where = np.asarray(evaluate_scale(spec, holds, env, problem.axes, limits), bool)
+    return {name: np.broadcast_to(where, shapes[name]) for name in problem.outputs()}
+
+
+def evaluate_scale(
+    spec: Spec, scale: Expr, env: Arrays, axes: tuple[int, ...], limits: Mapping[str, Any] | None = None
+) -> Any:
+    """The value of a magnitude formula; calls of monoids aggregate over the axes, which keep extent 1."""
     values = dict(env)
 
     def aggregate(node: Expr) -> Expr:
@@ -69,7 +90,7 @@ def evaluate_scale(spec: Spec, scale: Expr, env: Arrays, axes: tuple[int, ...]) 
         return Name(name)
 
     whole = rewrite(scale, aggregate)
-    return evaluate(whole, _only(values, whole))
+    return evaluate(whole, _only(values, whole), limits=limits)
 
 
 def _only(values: Arrays, expr: Expr) -> dict[str, Any]:
@@ -88,6 +109,8 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     if problem.op.family.axes is not None:
         env["axes"] = problem.axes
         env["extent"] = math.prod(problem.domain[axis] for axis in problem.axes)
+        within = [size if axis in problem.axes else 1 for axis, size in enumerate(problem.domain)]
+        env["index"] = np.arange(env["extent"]).reshape(within)
     return env
 
 
@@ -96,9 +119,26 @@ def _unfitted(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # NumPy warns of empty rows and too few degrees of freedom: here they are asked for.
         warnings.simplefilter("ignore")
-        return {
-            name: np.asarray(reference(problem.op.ref[name], env), WIDE) for name in problem.outputs()
-        }
+        parts: dict[str, Any] = {}
+        return {name: np.asarray(_value(problem, name, env, parts), WIDE) for name in problem.outputs()}
+
+
+def _value(problem: Problem, output: str, env: dict[str, Any], parts: dict[str, Any]) -> Any:
+    """An output's reference; the named parts that it needs are computed once, into `parts`."""
+    op = problem.op
+    for name in _parts_of(op.ref[output], op.ref_lets):
+        if name not in parts:
+            parts[name] = reference(op.ref_lets[name], {**env, **parts})
+    return reference(op.ref[output], {**env, **parts})
+
+
+def _parts_of(text: str, parts: Mapping[str, str]) -> list[str]:
+    """The parts that an expression needs, in their order: a forward lacks what a backward's parts read."""
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    for name in reversed([*parts]):
+        if name in words:
+            words |= set(re.findall(r"[A-Za-z_]\w*", parts[name]))
+    return [name for name in parts if name in words]
 
 
 def _fitted(problem: Problem, name: str, value: Any, shape: tuple[int, ...]) -> Any:

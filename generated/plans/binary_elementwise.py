@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from baracuda.contract import OpRecord, TensorRule
 from baracuda.descriptor import Descriptor
@@ -48,7 +48,7 @@ class BinaryParamDescriptor(Descriptor):
     a_shape: tuple[int, ...] | None = None
     b_shape: tuple[int, ...] | None = None
 
-    RULES = {
+    RULES: ClassVar = {
         "kind": BinaryKind,
         "shape": "shape",
         "element": "element",
@@ -56,7 +56,7 @@ class BinaryParamDescriptor(Descriptor):
         "a_shape": "shape",
         "b_shape": "shape",
     }
-    DEFAULTS = {"a_shape": "shape", "b_shape": "shape"}
+    DEFAULTS: ClassVar = {"a_shape": "shape", "b_shape": "shape"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ class BinaryParamPlan(Plan):
         near = a if toward_b else b
         far = b if toward_b else a
         t = weight if toward_b else rest
-        z = near + t * (far - near)
+        z = near if near == far else near + t * (far - near)
         beyond = z > far if far > 0 else z < far
         between = z if beyond == (t > 1) or isnan(z) else far
         mixed = a * rest + b * weight
@@ -143,7 +143,7 @@ class BinaryParamPlan(Plan):
         TensorRule("b", "in"),
         TensorRule("y", "out"),
     )
-    OPS = {
+    OPS: ClassVar = {
         BinaryKind.LERP: OpRecord(
             name="lerp",
             source="binary_elementwise/lerp.cu",
@@ -235,7 +235,7 @@ class BinaryParamBackwardPlan(Plan):
         TensorRule("da", "out", optional=True),
         TensorRule("db", "out", optional=True),
     )
-    OPS = {
+    OPS: ClassVar = {
         BinaryKind.LERP: OpRecord(
             name="lerp_backward",
             source="binary_elementwise/lerp_backward.cu",

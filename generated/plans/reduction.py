@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from baracuda.contract import OpRecord, TensorRule, no_scalars
 from baracuda.descriptor import Descriptor
@@ -48,7 +48,7 @@ class ReduceDescriptor(Descriptor):
     correction: int = 1
     ties: str = "all"
 
-    RULES = {
+    RULES: ClassVar = {
         "kind": ReduceKind,
         "input_shape": "shape",
         "reduce_axis": "axes",
@@ -56,7 +56,7 @@ class ReduceDescriptor(Descriptor):
         "correction": "i64",
         "ties": "option",
     }
-    DEFAULTS = {}
+    DEFAULTS: ClassVar = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,17 +147,19 @@ class ReducePlan(Plan):
 
     VAR (f16, bf16, f32, f64): variance with n - correction degrees of freedom, NaN where there are none;
         torch.var, jnp.var
+        origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
-        v = moments(x - head(x))
+        v = moments(x - origin)
         y = v.m2 / freedom if freedom > 0 else nan
-        mean = v.mean + head(x) if extent > 0 else nan
+        mean = v.mean + origin if extent > 0 else nan
 
     STD (f16, bf16, f32, f64): square root of the variance, with gradient 0 where it is 0; torch.std,
         jnp.std
+        origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
-        v = moments(x - head(x))
+        v = moments(x - origin)
         y = sqrt(v.m2 / freedom) if freedom > 0 else nan
-        mean = v.mean + head(x) if extent > 0 else nan
+        mean = v.mean + origin if extent > 0 else nan
 
     `select` checks a ReduceDescriptor and compiles or loads its kernels.
     `run` takes ReduceArgs: tensors with any strides, zero and negative ones included.
@@ -174,7 +176,7 @@ class ReducePlan(Plan):
         TensorRule("y", "out"),
         TensorRule("mean", "out", optional=True),
     )
-    OPS = {
+    OPS: ClassVar = {
         ReduceKind.SUM: OpRecord(
             name="reduce_sum",
             source="reduction/reduce_sum.cu",
@@ -412,11 +414,12 @@ class ReduceBackwardPlan(Plan):
         others = t.zeros - (1 if zero else 0)
         ratio = t.m / (copysign(1, x) if zero else mantissa(x))
         t = product(x)
-        dx = ldexp(dy * ratio, t.e - exponent(x)) if others == 0 else dy * 0
+        dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0
 
     NORM2 (f16, bf16, f32, f64): Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm
+        share = x * n.factor / n.length if n.factor > 1 else x / n.length * n.factor
         n = squares(x)
-        dx = 0 if n.length == 0 else dy * (x * n.factor / n.length)
+        dx = 0 if n.length == 0 else dy * share
 
     LOGSUMEXP (f16, bf16, f32, f64): log(sum(exp(x))), -inf of no elements; torch.logsumexp,
         jax.nn.logsumexp
@@ -425,16 +428,18 @@ class ReduceBackwardPlan(Plan):
 
     VAR (f16, bf16, f32, f64): variance with n - correction degrees of freedom, NaN where there are none;
         torch.var, jnp.var
+        origin = head(x) if isfinite(head(x)) else 0
         factor = 2 / max(extent - correction, 1)
-        v = moments(x - head(x))
-        dx = dy * (x - head(x) - v.mean) * factor
+        v = moments(x - origin)
+        dx = dy * ((x - origin - v.mean) * factor)
 
     STD (f16, bf16, f32, f64): square root of the variance, with gradient 0 where it is 0; torch.std,
         jnp.std
+        origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
         factor = nan if freedom <= 0 else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) * freedom)
-        v = moments(x - head(x))
-        dx = dy * (x - head(x) - v.mean) * factor
+        v = moments(x - origin)
+        dx = dy * ((x - origin - v.mean) * factor)
 
     `select` checks a ReduceBackwardDescriptor and compiles or loads its kernels.
     `run` takes ReduceBackwardArgs: tensors with any strides, zero and negative ones included.
@@ -452,7 +457,7 @@ class ReduceBackwardPlan(Plan):
         TensorRule("y", "in"),
         TensorRule("dx", "out"),
     )
-    OPS = {
+    OPS: ClassVar = {
         ReduceKind.SUM: OpRecord(
             name="reduce_sum_backward",
             source="reduction/reduce_sum_backward.cu",

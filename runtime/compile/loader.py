@@ -32,7 +32,8 @@ class Launch(Protocol):
     """
 
     @property
-    def params(self) -> Any: ...
+    def params(self) -> Any:
+        """The packed parameters."""
 
     def __call__(self, stream_handle: int) -> None:
         """Enqueue it on the stream (on the host: run it); no allocation, no synchronisation."""

@@ -135,7 +135,9 @@ class Rows:
         self._extent = numel(tuple(domain[axis] for axis in axes))
         self._chunks = max(ceil_div(self._extent, CHUNK), 1)
         self._pack = 16 // problem.element.itemsize
-        self._state_size = compiled(scalar_format(program.state, problem.element)).size if program.state else 0
+        self._state_size = (
+            compiled(scalar_format(program.state, problem.element)).size if program.state else 0
+        )
         largest = problem.preference.max_workspace
         shared = self._row_workspace(spread_rows(self._rows, self._extent, self._pack, True))
         self._spread = spread_rows(self._rows, self._extent, self._pack, largest is None or shared <= largest)
@@ -149,7 +151,10 @@ class Rows:
             narrow = [*narrow, "nodes", *(f"map_{name}" for name in narrow if maps)]
             wide = [*wide, *(f"map_{name}" for name in wide if maps)]
         prefix = self.program.prefix
-        return {"NARROW": tuple(prefix + name for name in narrow), "WIDE": tuple(prefix + name for name in wide)}
+        return {
+            "NARROW": tuple(prefix + name for name in narrow),
+            "WIDE": tuple(prefix + name for name in wide),
+        }
 
     def workspace_size(self) -> int:
         """Bytes for states, the most that any layout needs."""
@@ -163,12 +168,16 @@ class Rows:
     def _row_workspace(self, spread: Spread) -> int:
         if spread.splits == 1:
             return 0
-        return self._nodes_bytes(spread.splits) + (self._rows * self._state_size if self.program.outputs else 0)
+        return self._nodes_bytes(spread.splits) + (
+            self._rows * self._state_size if self.program.outputs else 0
+        )
 
     def _column_workspace(self) -> int:
         if self._rows <= 1 or self._extent <= 1:
             return 0
-        return self._nodes_bytes(self._chunks) + (self._rows * self._state_size if self.program.outputs else 0)
+        return self._nodes_bytes(self._chunks) + (
+            self._rows * self._state_size if self.program.outputs else 0
+        )
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
         """The launches for tensors of these layouts; none where every output is empty."""
@@ -186,16 +195,20 @@ class Rows:
         strides = []
         for name in program.names:
             tensor = tensors[name]
-            strides.append(broadcast_strides(tensor.shape, tensor.strides, domain) if tensor is not None else zeros)
+            strides.append(
+                broadcast_strides(tensor.shape, tensor.strides, domain) if tensor is not None else zeros
+            )
         present = [place for place in places if tensors[program.names[place]] is not None]
         elements = [strides[place] for place in present]
         order = order_by_stride(
-            [domain[axis] for axis in self._kept_axes], [[s[axis] for axis in self._kept_axes] for s in elements]
+            [domain[axis] for axis in self._kept_axes],
+            [[s[axis] for axis in self._kept_axes] for s in elements],
         )
         kept_axes = [self._kept_axes[place] for place in order]
         kept = merge([domain[axis] for axis in kept_axes], [[s[axis] for axis in kept_axes] for s in strides])
         reduced = merge(
-            [domain[axis] for axis in self._axes], [[strides[place][axis] for axis in self._axes] for place in places]
+            [domain[axis] for axis in self._axes],
+            [[strides[place][axis] for axis in self._axes] for place in places],
         )
         check_rank(self.problem, kept)
         check_rank(self.problem, reduced)
@@ -209,9 +222,11 @@ class Rows:
             down = [axis[place] for axis in reduced.strides for place in in_reduced]
             packed = aligned and all(number % self._pack == 0 for number in (kept.extents[-1], *outer, *down))
             return _Layout(kept, reduced, "columns", packed, wide=True)
-        packed = contiguous and aligned and all(axis[place] % self._pack == 0 for axis in kept.strides for place in present)
+        whole = all(axis[place] % self._pack == 0 for axis in kept.strides for place in present)
+        packed = contiguous and aligned and whole
         wide = contiguous or not fits_int32(reduced, len(places))
-        return _Layout(kept, reduced, "contig" if contiguous else "strided64" if wide else "strided", packed, wide)
+        variant = "contig" if contiguous else "strided64" if wide else "strided"
+        return _Layout(kept, reduced, variant, packed, wide)
 
     def _side_by_side(self, kept: Walk, elements: list[int]) -> bool:
         """Whether neighbouring rows lie side by side in every operand of elements."""
@@ -227,8 +242,10 @@ class Rows:
         if spread.splits > 1:
             steps.append(self._nodes(layout, tensors, spread))
             if self.program.outputs:
-                spread = replace(spread_elements(self._extent, self._pack))
-                steps.append(self._step(f"map_{layout.variant}", layout, tensors, spread, self._spread.splits))
+                spread = spread_elements(self._extent, self._pack)
+                steps.append(
+                    self._step(f"map_{layout.variant}", layout, tensors, spread, self._spread.splits)
+                )
         return tuple(steps)
 
     def _column_steps(self, layout: _Layout, tensors: Tensors) -> tuple[LaunchStep, ...]:
@@ -296,7 +313,7 @@ class AggregateEngine(Engine):
         return self._walk.workspace_size()
 
     def may_alias(self, output: str, tensor: str) -> bool:
-        """An element may be replaced once the row is known, unless a later launch reads it as the row's head."""
+        """An element may be replaced once its row is known, unless a later launch reads it as the head."""
         op = self.problem.op
         return output in op.outputs and tensor in op.inputs and tensor not in op.row_inputs
 

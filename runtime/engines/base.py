@@ -106,7 +106,8 @@ def check_rank(problem: Problem, walk: Walk) -> Walk:
     """The walk itself, if a kernel can hold it."""
     if walk.rank > MAX_RANK:
         raise Unsupported(
-            f"{problem.op.name}: {walk.rank} axes remain after merging those that lie together, want at most {MAX_RANK}"
+            f"{problem.op.name}: {walk.rank} axes remain after merging those that lie together, "
+            f"want at most {MAX_RANK}"
         )
     return walk
 
@@ -118,7 +119,7 @@ def scalar_format(kinds: str, element: ElementKind) -> str:
 
 
 def ceil_div(number: int, divisor: int) -> int:
-    """number / divisor, rounded up."""
+    """The quotient of number and divisor, rounded up."""
     return -(-number // divisor)
 
 

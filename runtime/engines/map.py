@@ -48,7 +48,9 @@ class MapEngine(Engine):
         if self._mapped:
             units |= {"BARACUDA_NARROW": ("contig", "strided"), "BARACUDA_WIDE": ("strided64",)}
         for name, total in self._sums.items():
-            units[f"BARACUDA_SUM_{name}"] = tuple(v for variants in total.variants().values() for v in variants)
+            units[f"BARACUDA_SUM_{name}"] = tuple(
+                v for variants in total.variants().values() for v in variants
+            )
         return units
 
     def may_alias(self, output: str, tensor: str) -> bool:
@@ -81,9 +83,15 @@ class MapEngine(Engine):
         strides = []
         for name, present in zip(names, given, strict=True):
             tensor = tensors[name]
-            strides.append(broadcast_strides(tensor.shape, tensor.strides, domain) if present and tensor else zeros)
+            strides.append(
+                broadcast_strides(tensor.shape, tensor.strides, domain) if present and tensor else zeros
+            )
         # An output that is not written follows the first that is, so that it does not stop axes from merging.
-        first = next(s for s, name, present in zip(strides, names, given, strict=True) if present and name in op.outputs)
+        first = next(
+            s
+            for s, name, present in zip(strides, names, given, strict=True)
+            if present and name in op.outputs
+        )
         strides = [s if present else first for s, present in zip(strides, given, strict=True)]
         pointers = tuple(name if present else None for name, present in zip(names, given, strict=True))
 

@@ -15,7 +15,7 @@ struct Squares {
     static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
     static constexpr A tiny = baracuda::by_compute<A>(1.0842021724855044e-19f, 1.4916681462400413e-154);
     static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
-    static constexpr A grow = baracuda::by_compute<A>(3.777893186295716e+22f, 4.4989137945431964e+161);
+    static constexpr A grow = baracuda::by_compute<A>(1.2676506002282294e+30f, 5.260135901548374e+210);
     A big = A(0);
     A mid = A(0);
     A small = A(0);

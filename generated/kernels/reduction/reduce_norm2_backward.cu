@@ -1,6 +1,7 @@
 // reduce_norm2_backward: gradients of Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm.
+//   share = x * n.factor / n.length if n.factor > 1 else x / n.length * n.factor
 //   n = squares(x)
-//   dx = 0 if n.length == 0 else dy * (x * n.factor / n.length)
+//   dx = 0 if n.length == 0 else dy * share
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -16,7 +17,7 @@ struct Squares {
     static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
     static constexpr A tiny = baracuda::by_compute<A>(1.0842021724855044e-19f, 1.4916681462400413e-154);
     static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
-    static constexpr A grow = baracuda::by_compute<A>(3.777893186295716e+22f, 4.4989137945431964e+161);
+    static constexpr A grow = baracuda::by_compute<A>(1.2676506002282294e+30f, 5.260135901548374e+210);
     A big = A(0);
     A mid = A(0);
     A small = A(0);
@@ -66,9 +67,10 @@ struct Formula {
     };
     struct Row {  // what the elements of a row share
         A dy;
-        A n_length;
         A n_factor;
+        A n_length;
         bool of_row0;
+        bool of_row1;
     };
 
     BARACUDA_FN static constexpr bool is_head(int) { return false; }
@@ -96,14 +98,16 @@ struct Formula {
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A dy = row_in[0];
-        const A n_length = state.n.length();
         const A n_factor = state.n.factor();
+        const A n_length = state.n.length();
         const bool of_row0 = n_length == A(0);
-        return {dy, n_length, n_factor, of_row0};
+        const bool of_row1 = n_factor > A(1);
+        return {dy, n_factor, n_length, of_row0, of_row1};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.of_row0 ? A(0) : row.dy * (x * row.n_factor / row.n_length);
+        const A share = row.of_row1 ? x * row.n_factor / row.n_length : x / row.n_length * row.n_factor;
+        out[0] = row.of_row0 ? A(0) : row.dy * share;
     }
 };
 

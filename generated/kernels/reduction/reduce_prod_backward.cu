@@ -3,7 +3,7 @@
 //   others = t.zeros - (1 if zero else 0)
 //   ratio = t.m / (copysign(1, x) if zero else mantissa(x))
 //   t = product(x)
-//   dx = ldexp(dy * ratio, t.e - exponent(x)) if others == 0 else dy * 0
+//   dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -62,11 +62,12 @@ struct Formula {
         Product::Run t;
     };
     struct Row {  // what the elements of a row share
-        A dy;
         i64 t_zeros;
         A t_m;
         i64 t_e;
         A of_row0;
+        i64 of_row1;
+        A of_row2;
     };
 
     BARACUDA_FN static constexpr bool is_head(int) { return false; }
@@ -98,15 +99,18 @@ struct Formula {
         const i64 t_zeros = state.t.zeros;
         const A t_m = state.t.m;
         const i64 t_e = state.t.e;
-        const A of_row0 = dy * A(0);
-        return {dy, t_zeros, t_m, t_e, of_row0};
+        const A of_row0 = baracuda::mantissa(dy);
+        const i64 of_row1 = baracuda::exponent(dy);
+        const A of_row2 = dy * A(0);
+        return {t_zeros, t_m, t_e, of_row0, of_row1, of_row2};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
         const bool zero = x == A(0);
         const i64 others = row.t_zeros - (zero ? 1 : 0);
         const A ratio = row.t_m / (zero ? baracuda::copysign(A(1), x) : baracuda::mantissa(x));
-        out[0] = others == 0 ? baracuda::ldexp(row.dy * ratio, row.t_e - baracuda::exponent(x)) : row.of_row0;
+        out[0] = others == 0 ? baracuda::ldexp(row.of_row0 * ratio, row.t_e - baracuda::exponent(x) + row.of_row1)
+            : row.of_row2;
     }
 };
 

@@ -1,8 +1,9 @@
 // reduce_std: square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std.
+//   origin = head(x) if isfinite(head(x)) else 0
 //   freedom = extent - correction
-//   v = moments(x - head(x))
+//   v = moments(x - origin)
 //   y = sqrt(v.m2 / freedom) if freedom > 0 else nan
-//   mean = v.mean + head(x) if extent > 0 else nan
+//   mean = v.mean + origin if extent > 0 else nan
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -27,7 +28,7 @@ struct Moments {
     };
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
-        const A o = r.n == 0 ? x : r.origin;
+        const A o = r.n > 0 ? r.origin : (baracuda::isfinite(x) ? x : A(0));
         const A d = x - o;
         run = {r.n + 1, o, r.s + d, r.q + d * d};
     }
@@ -39,13 +40,15 @@ struct Moments {
     }
     BARACUDA_FN static Moments close(const Run& r) {
         const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
-        return {A(r.n), r.origin + shift, baracuda::max(r.q - r.s * shift, A(0))};
+        return {A(r.n), r.origin + shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
+            : (r.q == baracuda::inf<A> ? baracuda::inf<A> : baracuda::max(r.q - r.s * shift, A(0)))};
     }
     BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
         const A n = a.n + b.n;
         const A d = b.mean - a.mean;
         const A share = n == A(0) ? A(0) : b.n / n;
-        return {n, a.mean + d * share, a.m2 + b.m2 + d * d * share * a.n};
+        return {n, b.n == A(0) ? a.mean : (a.n == A(0) ? b.mean : a.mean + d * share),
+            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A value() const { return mean; }
 };
@@ -70,17 +73,20 @@ struct Formula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[0];
-        Moments::push(run.v, x - head_x, index);
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        Moments::push(run.v, x - origin, index);
     }
     BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[0];
-        return Moments::usual(run.v, x - head_x, index);
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        return Moments::usual(run.v, x - origin, index);
     }
     BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[0];
-        Moments::push_usual(run.v, x - head_x, index);
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        Moments::push_usual(run.v, x - origin, index);
     }
     BARACUDA_FN void settle(Run& run) const {
     }
@@ -95,9 +101,10 @@ struct Formula {
         const A head_x = row_in[0];
         const A v_m2 = state.v.m2;
         const A v_mean = state.v.mean;
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
         const i64 freedom = extent - correction;
         const A new_y = freedom > 0 ? baracuda::sqrt(v_m2 / A(freedom)) : baracuda::nan<A>;
-        const A new_mean = extent > 0 ? v_mean + head_x : baracuda::nan<A>;
+        const A new_mean = extent > 0 ? v_mean + origin : baracuda::nan<A>;
         return {new_y, new_mean};
     }
     BARACUDA_FN void finish(const Row& row, A (&out)[2]) const {

@@ -1,8 +1,9 @@
 // reduce_var_backward: gradients of variance with n - correction degrees of freedom, NaN where there are none;
 // torch.var, jnp.var.
+//   origin = head(x) if isfinite(head(x)) else 0
 //   factor = 2 / max(extent - correction, 1)
-//   v = moments(x - head(x))
-//   dx = dy * (x - head(x) - v.mean) * factor
+//   v = moments(x - origin)
+//   dx = dy * ((x - origin - v.mean) * factor)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -27,7 +28,7 @@ struct Moments {
     };
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
-        const A o = r.n == 0 ? x : r.origin;
+        const A o = r.n > 0 ? r.origin : (baracuda::isfinite(x) ? x : A(0));
         const A d = x - o;
         run = {r.n + 1, o, r.s + d, r.q + d * d};
     }
@@ -39,13 +40,15 @@ struct Moments {
     }
     BARACUDA_FN static Moments close(const Run& r) {
         const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
-        return {A(r.n), r.origin + shift, baracuda::max(r.q - r.s * shift, A(0))};
+        return {A(r.n), r.origin + shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
+            : (r.q == baracuda::inf<A> ? baracuda::inf<A> : baracuda::max(r.q - r.s * shift, A(0)))};
     }
     BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
         const A n = a.n + b.n;
         const A d = b.mean - a.mean;
         const A share = n == A(0) ? A(0) : b.n / n;
-        return {n, a.mean + d * share, a.m2 + b.m2 + d * d * share * a.n};
+        return {n, b.n == A(0) ? a.mean : (a.n == A(0) ? b.mean : a.mean + d * share),
+            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A value() const { return mean; }
 };
@@ -61,8 +64,8 @@ struct Formula {
     };
     struct Row {  // what the elements of a row share
         A dy;
-        A head_x;
         A v_mean;
+        A origin;
         A factor;
     };
     i64 correction;
@@ -72,17 +75,20 @@ struct Formula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[1];
-        Moments::push(run.v, x - head_x, index);
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        Moments::push(run.v, x - origin, index);
     }
     BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[1];
-        return Moments::usual(run.v, x - head_x, index);
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        return Moments::usual(run.v, x - origin, index);
     }
     BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[1];
-        Moments::push_usual(run.v, x - head_x, index);
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        Moments::push_usual(run.v, x - origin, index);
     }
     BARACUDA_FN void settle(Run& run) const {
     }
@@ -97,12 +103,13 @@ struct Formula {
         const A dy = row_in[0];
         const A head_x = row_in[1];
         const A v_mean = state.v.mean;
+        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
         const A factor = A(2) / A(baracuda::max(extent - correction, baracuda::i64(1)));
-        return {dy, head_x, v_mean, factor};
+        return {dy, v_mean, origin, factor};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.dy * (x - row.head_x - row.v_mean) * row.factor;
+        out[0] = row.dy * ((x - row.origin - row.v_mean) * row.factor);
     }
 };
 
