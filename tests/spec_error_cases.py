@@ -1166,7 +1166,7 @@ case(
             "__import__",
             "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' "
             "(known here: axes, axis, "
-            "dx, dy, element, extent, shape, ties, x, y, np, math, scipy.special, mpmath), at column 1",
+            "dx, dy, element, extent, index, shape, ties, x, y, np, math, scipy.special, mpmath), at column 1",
         )
     ],
 )

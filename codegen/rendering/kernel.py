@@ -71,12 +71,14 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
                 "name": a.name,
                 "struct": a.monoid.struct,
                 "usual": a.monoid.run is not None and a.monoid.run.usual is not None,
+                "begins": bool(a.monoid.run and a.monoid.run.begin),
                 "settles": bool(a.monoid.run and a.monoid.run.usual and a.monoid.run.usual.settle),
                 "operand": to_cuda(a.operand, scope, _TYPES[a.monoid.of]),
             }
             for a in program.aggregates
         ],
         "usual": any(a.monoid.run is not None and a.monoid.run.usual is not None for a in program.aggregates),
+        "begins": any(a.monoid.run is not None and a.monoid.run.begin for a in program.aggregates),
         "is_head": " || ".join(f"place == {place}" for place in heads),
         "row_members": [f"{_CPP[kind]} {name};" for name, kind in members.items()],
         "row_names": list(members),
@@ -240,6 +242,7 @@ def _run(
             "settle": settle,
         }
     return {
+        "begin": [f"run.{name} = {to_cuda(value, element, own[name])};" for name, value in run.begin.items()],
         "usual": usual,
         "fields": _fields(run.fields),
         "push_lets": push_lets,

@@ -56,6 +56,7 @@ class RunState:
     """A lane's own state: its fields, the step for one element, and the state that it amounts to."""
 
     fields: tuple[StateField, ...]
+    begin: Mapping[str, Expr]
     push: Transition
     close: Transition
     usual: UsualStep | None

@@ -79,7 +79,15 @@ class _Resolver:
         push = self.transition(entry.push, own, {"r": STATE(own), **element}, (*path, "push"))
         close = self.transition(entry.close, types, {"r": STATE(own)}, (*path, "close"))
         usual = None if entry.usual is None else self.usual(entry.usual, own, element, (*path, "usual"))
-        return RunState(fields, push, close, usual)
+        begin = {}
+        for name, text in entry.begin.items():
+            if name not in own:
+                self.problems.add((*path, "begin", name), f"unknown field {name!r}", "fields: " + ", ".join(own))
+                continue
+            expr = self.checked(text, {**element, **self.constants}, own[name], (*path, "begin", name))
+            if expr is not None:
+                begin[name] = expr
+        return RunState(fields, begin, push, close, usual)
 
     def usual(
         self, entry: schema.Usual, own: dict[str, Type], element: dict[str, Type], path: Path

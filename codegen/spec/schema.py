@@ -35,6 +35,9 @@ class Run(Model):
     push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the run r after the element x, a value a field; `let` names sub-expressions"
     )
+    begin: dict[Identifier, Expression] = Field(
+        default={}, description="fields that a run sets from its first element x, before it takes in any"
+    )
     usual: Usual | None = Field(
         default=None, description="a cheaper step, where all elements of a pack allow it"
     )

@@ -261,8 +261,12 @@ class Rows:
 
     def _nodes(self, layout: _Layout, tensors: Tensors, spread: Spread) -> LaunchStep:
         # It walks no elements; its parameters are those of the kernels with 64-bit offsets.
-        step = self._step("nodes", replace(layout, wide=True), tensors, spread)
-        return replace(step, grid=ceil_div(self._rows, WARPS))
+        groups = ceil_div(spread.splits, LANES)
+        warps = min(power_of_two_from(groups), WARPS)
+        each = power_of_two_from(ceil_div(groups, warps))
+        shape = Spread(LANES, warps, each, spread.splits)
+        step = self._step("nodes", replace(layout, wide=True), tensors, shape)
+        return replace(step, grid=ceil_div(self._rows, WARPS // warps))
 
     def _step(
         self, variant: str, layout: _Layout, tensors: Tensors, spread: Spread, node_splits: int | None = None

@@ -30,7 +30,7 @@ struct Logsumexp {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false;
+    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         Logsumexp l;
     };

@@ -27,7 +27,7 @@ struct Maximum {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false;
+    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         Maximum maximum_x;
     };

@@ -12,7 +12,7 @@ using baracuda::i64;
 
 struct Formula {
     static constexpr bool AGGREGATES = false;
-    static constexpr bool USUAL = false;
+    static constexpr bool USUAL = false, BEGINS = false;
     struct State {};
     struct Run {};
     struct Row {  // what the elements of a row share

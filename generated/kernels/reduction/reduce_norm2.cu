@@ -56,7 +56,7 @@ struct Squares {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true;
+    static constexpr bool USUAL = true, BEGINS = false;
     struct State {  // what a row is merged into
         Squares squares_x;
     };

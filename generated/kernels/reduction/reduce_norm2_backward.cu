@@ -58,7 +58,7 @@ struct Squares {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true;
+    static constexpr bool USUAL = true, BEGINS = false;
     struct State {  // what a row is merged into
         Squares n;
     };

@@ -50,7 +50,7 @@ struct Product {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true;
+    static constexpr bool USUAL = true, BEGINS = false;
     struct State {  // what a row is merged into
         Product product_x;
     };

@@ -54,7 +54,7 @@ struct Product {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true;
+    static constexpr bool USUAL = true, BEGINS = false;
     struct State {  // what a row is merged into
         Product t;
     };

@@ -26,14 +26,10 @@ struct Moments {
         A s = A(0);
         A q = A(0);
     };
-    BARACUDA_FN static void push(Run& run, A x, i64 index) {
-        const Run r = run;
-        const A o = r.n > 0 ? r.origin : (baracuda::isfinite(x) ? x : A(0));
-        const A d = x - o;
-        run = {r.n + 1, o, r.s + d, r.q + d * d};
+    BARACUDA_FN static void begin(Run& run, A x, i64 index) {
+        run.origin = baracuda::isfinite(x) ? x : A(0);
     }
-    BARACUDA_FN static bool usual(const Run& r, A x, i64 index) { return r.n > 0; }
-    BARACUDA_FN static void push_usual(Run& run, A x, i64 index) {
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const A d = x - r.origin;
         run = {r.n + 1, r.origin, r.s + d, r.q + d * d};
@@ -55,7 +51,7 @@ struct Moments {
 
 struct Formula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true;
+    static constexpr bool USUAL = false, BEGINS = true;
     struct State {  // what a row is merged into
         Moments v;
     };
@@ -78,19 +74,11 @@ struct Formula {
         const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
         Moments::push(run.v, x - origin, index);
     }
-    BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
+    BARACUDA_FN void begin(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A head_x = row_in[1];
         const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
-        return Moments::usual(run.v, x - origin, index);
-    }
-    BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
-        const A x = in[0];
-        const A head_x = row_in[1];
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
-        Moments::push_usual(run.v, x - origin, index);
-    }
-    BARACUDA_FN void settle(Run& run) const {
+        Moments::begin(run.v, x - origin, index);
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Moments::close(run.v)};

@@ -5,6 +5,7 @@
 //   State, Run                                         identities when default-constructed
 //   void push(Run&, const A (&x)[EI], const A (&row)[RI], i64 index)      takes in one element of a lane
 //   bool usual(const Run&, x, row, index), void push_usual(Run&, x, row, index), void settle(Run&)   if USUAL
+//   void begin(Run&, x, row, index)                    what a run takes from its first element, if BEGINS
 //   static State close(const Run&)                     what a lane took in
 //   static State merge(const State&, const State&)
 //   Row  values(const State&, const A (&row)[RI], i64 extent)
@@ -45,6 +46,13 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     Axes<Offset, EI + EO> reduced;
 };
 
+// Elements one after another; not inlined, so that its registers are not the common path's.
+template <int COUNT, class Formula, class A, int EI, int RI>
+BARACUDA_RARE void push_each(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
+    BARACUDA_KEEP_LOOP
+    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
+}
+
 // Neighbouring elements into a run: by the formula's cheaper step where all of them are usual, with equal bits.
 template <int COUNT, class Formula, class A, int EI, int RI>
 BARACUDA_FN void push_all(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
@@ -56,8 +64,17 @@ BARACUDA_FN void push_all(const Formula& formula, typename Formula::Run& run, co
             BARACUDA_UNROLL
             for (int s = 0; s < COUNT; ++s) formula.push_usual(run, x[s], row_in, first + s);
             formula.settle(run);
-            return;
+        } else {
+            // Copies, so that run and x stay in registers where this does not happen.
+            typename Formula::Run changed = run;
+            A copy[COUNT][EI], row_copy[RI];
+            for (int s = 0; s < COUNT; ++s)
+                for (int i = 0; i < EI; ++i) copy[s][i] = x[s][i];
+            for (int r = 0; r < RI; ++r) row_copy[r] = row_in[r];
+            push_each<COUNT>(formula, changed, copy, row_copy, first);
+            run = changed;
         }
+        return;
     }
     BARACUDA_UNROLL
     for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
@@ -71,7 +88,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
     using Run = typename Formula::Run;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int STEPS = CHUNK / (LANES * SIZE);
-    static constexpr int AT_ONCE = 16 / SIZE;  // packs of an operand that a thread keeps in flight
+    static constexpr int AT_ONCE = 2;  // packs of an operand that a thread takes in together
 
     const Operands& p;
     const Formula& formula;
@@ -117,10 +134,22 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         formula.push(run, x, row_in, element);
     }
 
+    // What a run takes from its first element before it takes in any.
+    BARACUDA_FN void begin(Run& run, i64 element) const {
+        Offset place[EI + EO];
+        places(element, place);
+        A x[at_least_one(EI)];
+        for (int i = 0; i < EI; ++i) x[i] = widen(in(i)[place[i]]);
+        formula.begin(run, x, row_in, element);
+    }
+
     // The state of one chunk, in every lane that shares the row.
     BARACUDA_FN State chunk(i64 number, int lane) const {
         Run run;
         const i64 first = number * CHUNK + lane * SIZE;
+        if constexpr (Formula::BEGINS) {
+            if (first < extent) begin(run, first);
+        }
         if (p.packed && (number + 1) * CHUNK <= extent) {
             // The next packs are on their way while these are taken in.
             Pack<T> next[AT_ONCE][at_least_one(EI)];
@@ -249,6 +278,16 @@ struct RowThread {
     }
 };
 
+// The states of `count` neighbouring warps of a block, a power of two, merged; every lane gets the result.
+template <class Formula, class State> BARACUDA_FN State merge_warps(State state, int lane, int warp, int count) {
+    BARACUDA_SHARED(State, of_warp, WARPS);
+    if (lane == 0) of_warp[warp] = state;
+    __syncthreads();
+    state = lane < count ? of_warp[warp / count * count + lane] : State();
+    state = merge_lanes<Formula>(state, lane, count);
+    return shuffle_from(state, 0);  // only the lanes below `count` took part
+}
+
 // One launch: the states of rows, and where no block shares them the outputs too.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
 BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
@@ -258,15 +297,7 @@ BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const For
 
     const i64 first = (t.split * p.warps + t.warp_of_row) * p.chunks;
     State state = cursor.group(first, p.chunks, t.lane);
-    if (p.warps > 1) {
-        BARACUDA_SHARED(State, of_warp, WARPS);
-        if (t.lane == 0) of_warp[t.warp] = state;
-        __syncthreads();
-        state = t.lane < p.warps ? of_warp[t.warp - t.warp_of_row + t.lane] : State();
-        state = merge_lanes<Formula>(state, t.lane, p.warps);
-        // Only the lanes below `warps` took part.
-        state = shuffle_from(state, 0);
-    }
+    if (p.warps > 1) state = merge_warps<Formula>(state, t.lane, t.warp, p.warps);
     if (t.row >= p.rows) return;
     if (p.splits > 1) {
         if (t.leads) static_cast<State*>(p.nodes)[t.row * p.splits + t.split] = state;
@@ -281,23 +312,25 @@ BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const For
     }
 }
 
-// The second stage of rows that blocks share: one warp merges a row's nodes.
+// The second stage of rows that blocks share: `warps` warps merge a row's nodes, `chunks` times 32 each.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
 BARACUDA_FN void aggregate_nodes(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
     using State = typename Formula::State;
-    const int lane = threadIdx.x % LANES;
-    const i64 row = i64(blockIdx.x) * WARPS + threadIdx.x / LANES;
-    if (row >= p.rows) return;
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warp_of_row = warp % p.warps;
+    const i64 row = i64(blockIdx.x) * (WARPS / p.warps) + warp / p.warps;
+    const i64 splits = row < p.rows ? p.splits : 0;
 
     const State* nodes = static_cast<const State*>(p.nodes) + row * p.splits;
+    const i64 first = warp_of_row * p.chunks;
     Fold<Formula> fold;
     i64 number = 0;
-    for (; number * LANES < p.splits; ++number) {
-        const i64 node = number * LANES + lane;
-        fold.push(merge_lanes<Formula>(node < p.splits ? nodes[node] : State(), lane, LANES), number, lane);
+    for (; number < p.chunks && (first + number) * LANES < splits; ++number) {
+        const i64 node = (first + number) * LANES + lane;
+        fold.push(merge_lanes<Formula>(node < splits ? nodes[node] : State(), lane, LANES), number, lane);
     }
-    const State state = fold.total(number, lane);
-    if (lane != 0) return;
+    State state = number ? fold.total(number, lane) : State();
+    if (p.warps > 1) state = merge_warps<Formula>(state, lane, warp, p.warps);
+    if (row >= p.rows || lane != 0 || warp_of_row != 0) return;
     if (EO > 0) static_cast<State*>(p.states)[row] = state;
     if constexpr (RO > 0) {
         const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, row);

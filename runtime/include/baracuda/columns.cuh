@@ -76,9 +76,24 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         }
     }
 
+    BARACUDA_FN void begin_at(Run (&run)[VC], i64 element) const {
+        Across x[at_least_one(EI)];
+        load(element, x);
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) {
+            A in[at_least_one(EI)];
+            for (int i = 0; i < EI; ++i) in[i] = widen(x[i].item[v]);
+            formula.begin(run[v], in, row_in[v], element);
+        }
+    }
+
     // What one lane takes in of the thread's columns.
     BARACUDA_FN void lane(int number, State (&state)[VC]) const {
         Run run[VC];
+        const i64 begin = chunk * CHUNK + number * SIZE;
+        if constexpr (Formula::BEGINS) {
+            if (there && begin < p.extent) begin_at(run, begin);
+        }
         BARACUDA_KEEP_LOOP
         for (int k = 0; k < STEPS && there; ++k) {
             const i64 element = chunk * CHUNK + (k * LANES + number) * SIZE;

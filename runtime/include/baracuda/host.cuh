@@ -24,6 +24,7 @@ static thread_local dim3 gridDim;
 constexpr int warpSize = 32;
 
 #define BARACUDA_FN inline
+#define BARACUDA_RARE inline
 #define BARACUDA_UNROLL
 #define BARACUDA_KEEP_LOOP
 

@@ -197,26 +197,30 @@ BARACUDA_FN i64 shift_right(i64 x, i64 count) { return x >> (count < 0 || count 
 // x = mantissa(x) * 2^exponent(x) with 0.5 <= |mantissa| < 1; zeros, infinities and NaN are their own mantissa.
 // On the bits: the C library's frexp costs several times as much, and products call it for every element.
 BARACUDA_FN float mantissa(float x) {
-    const u32 bits = __builtin_bit_cast(u32, x);
+    u32 bits = __builtin_bit_cast(u32, x);
+    if ((bits & 0x7f800000u) == 0) bits = __builtin_bit_cast(u32, x * 0x1p24f);  // a subnormal, or still zero
     const u32 biased = bits >> 23 & 0xffu;
-    if (biased - 1 < 254) return __builtin_bit_cast(float, (bits & 0x807fffffu) | 0x3f000000u);
-    return biased == 255 || x == 0.0f ? x : mantissa(x * 0x1p24f);
+    return biased - 1 < 254 ? __builtin_bit_cast(float, (bits & 0x807fffffu) | 0x3f000000u) : x;
 }
 BARACUDA_FN double mantissa(double x) {
-    const u64 bits = __builtin_bit_cast(u64, x);
+    u64 bits = __builtin_bit_cast(u64, x);
+    if ((bits & 0x7ff0000000000000u) == 0) bits = __builtin_bit_cast(u64, x * 0x1p54);
     const u64 biased = bits >> 52 & 0x7ffu;
-    if (biased - 1 < 2046) return __builtin_bit_cast(double, (bits & 0x800fffffffffffffu) | 0x3fe0000000000000u);
-    return biased == 2047 || x == 0.0 ? x : mantissa(x * 0x1p54);
+    return biased - 1 < 2046 ? __builtin_bit_cast(double, (bits & 0x800fffffffffffffu) | 0x3fe0000000000000u) : x;
 }
 BARACUDA_FN i64 exponent(float x) {
-    const u32 biased = __builtin_bit_cast(u32, x) >> 23 & 0xffu;
-    if (biased - 1 < 254) return i64(biased) - 126;
-    return biased == 255 || x == 0.0f ? 0 : exponent(x * 0x1p24f) - 24;
+    u32 bits = __builtin_bit_cast(u32, x);
+    const bool small = (bits & 0x7f800000u) == 0;
+    if (small) bits = __builtin_bit_cast(u32, x * 0x1p24f);
+    const u32 biased = bits >> 23 & 0xffu;
+    return biased - 1 < 254 ? i64(biased) - (small ? 150 : 126) : 0;
 }
 BARACUDA_FN i64 exponent(double x) {
-    const u64 biased = __builtin_bit_cast(u64, x) >> 52 & 0x7ffu;
-    if (biased - 1 < 2046) return i64(biased) - 1022;
-    return biased == 2047 || x == 0.0 ? 0 : exponent(x * 0x1p54) - 54;
+    u64 bits = __builtin_bit_cast(u64, x);
+    const bool small = (bits & 0x7ff0000000000000u) == 0;
+    if (small) bits = __builtin_bit_cast(u64, x * 0x1p54);
+    const u64 biased = bits >> 52 & 0x7ffu;
+    return biased - 1 < 2046 ? i64(biased) - (small ? 1076 : 1022) : 0;
 }
 // x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }

@@ -9,7 +9,7 @@ template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum {
     struct State { A sum = A(0); };
     using Run = State;
     struct Row { A sum; };
-    static constexpr bool AGGREGATES = true, USUAL = false;
+    static constexpr bool AGGREGATES = true, USUAL = false, BEGINS = false;
     Formula formula;
 
     BARACUDA_FN static constexpr bool is_head(int) { return false; }
@@ -18,6 +18,7 @@ template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum {
         formula(in, out);
         run.sum += out[PLACE];
     }
+    BARACUDA_FN void begin(Run&, const A (&)[IN], const A (&)[1], i64) const {}
     BARACUDA_FN static State close(const Run& run) { return run; }
     BARACUDA_FN static State merge(const State& a, const State& b) { return {a.sum + b.sum}; }
     BARACUDA_FN Row values(const State& state, const A (&)[1], i64) const { return {state.sum}; }

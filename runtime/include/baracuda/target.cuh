@@ -47,6 +47,7 @@ constexpr int warp_size = 32;
 #if BARACUDA_ON_DEVICE
 
 #define BARACUDA_FN __device__ __forceinline__
+#define BARACUDA_RARE __device__ __noinline__
 #define BARACUDA_UNROLL _Pragma("unroll")
 #define BARACUDA_KEEP_LOOP _Pragma("unroll 1")
 #define BARACUDA_TARGET_KERNEL(symbol, threads, Params)                              \
