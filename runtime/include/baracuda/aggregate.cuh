@@ -88,26 +88,26 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
     using Run = typename Formula::Run;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int STEPS = CHUNK / (LANES * SIZE);
-    static constexpr int AT_ONCE = 2;  // packs of an operand that a thread takes in together
+    static constexpr int AT_ONCE = 4;  // packs of an operand that a thread keeps in flight
 
     const Operands& p;
     const Formula& formula;
-    i64 extent;  // 0 for a row that is not there
-    i64 offset[at_least_one(EI + RI + EO + RO)];
+    i64 row, extent;  // the extent is 0 for a row that is not there
+    const T* from[at_least_one(EI)];
+    T* to[at_least_one(EO)];
     A row_in[at_least_one(RI)];
 
-    BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 row) : p(operands), formula(f) {
+    BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 number) : p(operands), formula(f), row(number) {
         const bool there = row < p.rows;
         extent = there ? p.extent : 0;
-        for (int o = 0; o < Operands::IN + Operands::OUT; ++o) offset[o] = 0;
+        i64 offset[Operands::IN + Operands::OUT] = {};
         if (there) p.kept.add(row, offset);
+        for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
+        for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         // A head is an element: a row without elements has none.
         for (int r = 0; r < RI; ++r)
             row_in[r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
     }
-
-    BARACUDA_FN const T* in(int i) const { return static_cast<const T*>(p.in[i]) + offset[i]; }
-    BARACUDA_FN T* out(int o) const { return static_cast<T*>(p.out[o]) + offset[Operands::IN + o]; }
 
     BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {
         for (int o = 0; o < EI + EO; ++o) place[o] = 0;
@@ -115,7 +115,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
     }
 
     BARACUDA_FN void load(i64 element, Pack<T> (&pack)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i) pack[i] = load_pack(in(i) + element);
+        for (int i = 0; i < EI; ++i) pack[i] = load_pack(from[i] + element);
     }
 
     BARACUDA_FN void push_packs(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
@@ -130,7 +130,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(in(i)[place[i]]);
+        for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
         formula.push(run, x, row_in, element);
     }
 
@@ -139,7 +139,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(in(i)[place[i]]);
+        for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
         formula.begin(run, x, row_in, element);
     }
 
@@ -151,20 +151,12 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
             if (first < extent) begin(run, first);
         }
         if (p.packed && (number + 1) * CHUNK <= extent) {
-            // The next packs are on their way while these are taken in.
-            Pack<T> next[AT_ONCE][at_least_one(EI)];
-            BARACUDA_UNROLL
-            for (int k = 0; k < AT_ONCE; ++k) load(first + k * LANES * SIZE, next[k]);
             BARACUDA_KEEP_LOOP
             for (int step = 0; step < STEPS; step += AT_ONCE) {
                 const i64 element = first + step * LANES * SIZE;
                 Pack<T> pack[AT_ONCE][at_least_one(EI)];
                 BARACUDA_UNROLL
-                for (int k = 0; k < AT_ONCE; ++k)
-                    for (int i = 0; i < EI; ++i) pack[k][i] = next[k][i];
-                BARACUDA_UNROLL
-                for (int k = 0; k < AT_ONCE; ++k)
-                    if (step + AT_ONCE < STEPS) load(element + (k + AT_ONCE) * LANES * SIZE, next[k]);
+                for (int k = 0; k < AT_ONCE; ++k) load(element + k * LANES * SIZE, pack[k]);
                 BARACUDA_UNROLL
                 for (int k = 0; k < AT_ONCE; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
             }
@@ -185,16 +177,6 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         return merge_lanes<Formula>(Formula::close(run), lane, p.lanes);
     }
 
-    // The state of `count` chunks from `first` on, in every lane.
-    BARACUDA_FN State group(i64 first, i64 count, int lane) const {
-        if (count == 1) return chunk(first, lane);
-        Fold<Formula> fold;
-        const i64 last = (extent + CHUNK - 1) / CHUNK;
-        i64 number = 0;
-        for (; number < count && first + number < last; ++number) fold.push(chunk(first + number, lane), number, lane);
-        return number ? fold.total(number, lane) : State();
-    }
-
     BARACUDA_FN void map_packs(const typename Formula::Row& row, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
         Pack<T> y[at_least_one(EO)];
         BARACUDA_UNROLL
@@ -205,17 +187,17 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
             for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
         }
         for (int o = 0; o < EO; ++o)
-            if (p.out[o]) store_pack(out(o) + element, y[o]);
+            if (p.out[o]) store_pack(to[o] + element, y[o]);
     }
 
     BARACUDA_FN void map_scalar(const typename Formula::Row& row, i64 element) const {
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)], result[at_least_one(EO)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(in(i)[place[i]]);
+        for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
         formula.map(row, x, element, result);
         for (int o = 0; o < EO; ++o)
-            if (p.out[o]) out(o)[place[EI + o]] = rounded<T>(result[o]);
+            if (p.out[o]) to[o][place[EI + o]] = rounded<T>(result[o]);
     }
 
     // The element outputs of one chunk.
@@ -255,8 +237,10 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
     BARACUDA_FN void write_row(const typename Formula::Row& row) const {
         A y[at_least_one(RO)];
         formula.finish(row, y);
+        i64 offset[Operands::IN + Operands::OUT] = {};
+        p.kept.add(this->row, offset);  // again: it is not worth registers until here
         for (int r = 0; r < RO; ++r)
-            if (p.out[EO + r]) *out(EO + r) = rounded<T>(y[r]);
+            if (p.out[EO + r]) static_cast<T*>(p.out[EO + r])[offset[Operands::IN + EO + r]] = rounded<T>(y[r]);
     }
 };
 
@@ -288,6 +272,54 @@ template <class Formula, class State> BARACUDA_FN State merge_warps(State state,
     return shuffle_from(state, 0);  // only the lanes below `count` took part
 }
 
+// Up to 32 rounds in which the `warps` warps of a row took neighbouring chunks: lane r of each holds its state of
+// round r. Merged as the tree wants it, the warps of a round first; every lane gets the result.
+template <class Formula, class State>
+BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps, int rounds) {
+    BARACUDA_SHARED(State, of_round, LANES * WARPS);
+    State* const own = of_round + (t.warp - t.warp_of_row) * LANES;
+    if (t.lane < rounds) own[t.lane * warps + t.warp_of_row] = held;
+    __syncthreads();
+    const int at_once = LANES / warps;
+    State state;
+    BARACUDA_KEEP_LOOP
+    for (int first = 0; first < rounds; first += at_once) {
+        const int round = first + t.lane / warps;
+        State merged = round < rounds ? own[round * warps + t.lane % warps] : State();
+        merged = merge_lanes<Formula>(merged, t.lane % warps, warps);
+        const State mine = shuffle_from(merged, (t.lane - first) % at_once * warps & (LANES - 1));
+        if (t.lane >= first && t.lane < first + at_once) state = mine;
+    }
+    __syncthreads();
+    return shuffle_from(merge_lanes<Formula>(state, t.lane, rounds), 0);
+}
+
+// The state of a row's part that a block takes, in every thread of the row: in each of `p.chunks` rounds its warps
+// take neighbouring chunks, so that memory is read in order.
+template <class Formula, class Operands, class Cursor>
+BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cursor& cursor, const RowThread& t) {
+    using State = typename Formula::State;
+    if (p.warps == 1) return cursor.chunk(0, t.lane);
+    const i64 first = t.split * p.warps * p.chunks + t.warp_of_row;
+    Fold<Formula> fold;
+    State state;
+    BARACUDA_KEEP_LOOP
+    for (i64 done = 0; done < p.chunks; done += LANES) {
+        const int rounds = int(p.chunks - done < LANES ? p.chunks - done : LANES);
+        State held;
+        BARACUDA_KEEP_LOOP
+        for (int round = 0; round < rounds; ++round) {
+            const i64 number = first + (done + round) * p.warps;
+            if (number * CHUNK >= cursor.extent) break;
+            const State of_chunk = cursor.chunk(number, t.lane);
+            if (t.lane == round) held = of_chunk;
+        }
+        state = merge_rounds<Formula>(held, t, p.warps, rounds);
+        if (p.chunks > LANES) fold.push(state, done / LANES, t.lane);
+    }
+    return p.chunks > LANES ? fold.total(p.chunks / LANES, t.lane) : state;
+}
+
 // One launch: the states of rows, and where no block shares them the outputs too.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
 BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
@@ -295,9 +327,7 @@ BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const For
     const RowThread t(p);
     const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
 
-    const i64 first = (t.split * p.warps + t.warp_of_row) * p.chunks;
-    State state = cursor.group(first, p.chunks, t.lane);
-    if (p.warps > 1) state = merge_warps<Formula>(state, t.lane, t.warp, p.warps);
+    const State state = aggregate_block<Formula>(p, cursor, t);
     if (t.row >= p.rows) return;
     if (p.splits > 1) {
         if (t.leads) static_cast<State*>(p.nodes)[t.row * p.splits + t.split] = state;
@@ -308,7 +338,7 @@ BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const For
         if (t.leads) cursor.write_row(row);
     }
     if constexpr (EO > 0) {
-        for (i64 c = first; c < first + p.chunks && c * CHUNK < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
+        for (i64 round = 0; round < p.chunks; ++round) cursor.map_chunk(row, round * p.warps + t.warp_of_row, t.lane);
     }
 }
 
