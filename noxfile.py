@@ -19,8 +19,8 @@ nox.options.sessions = ["lint", "types", "check", "tests", "demo"]
 nox.options.reuse_venv = "yes"
 nox.options.error_on_external_run = True
 
-# Pinned, so that no release changes what a commit is compared with. PyPI's build for Linux brings gigabytes of
-# CUDA libraries; PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu offers pip one without.
+# Pinned, so that no release changes what a commit is compared with. PyPI's build for Linux brings gigabytes
+# of CUDA libraries; PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu offers pip one without.
 TORCH = "torch==2.13.0"
 # Another version formats or complains differently; pyproject.toml names the same ones for `dev`.
 RUFF = "ruff~=0.17.6"

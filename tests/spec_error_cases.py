@@ -953,6 +953,11 @@ case(
     errors=[("lift: {n", "monoids.matches.lift: lift and run exclude each other (one of them)")],
 )
 case(
+    "a run that begins with an unknown field",
+    ("      close: {n: r.k, last: r.at}", "      begin: {start: 1}\n      close: {n: r.k, last: r.at}"),
+    errors=[("begin: {start", "monoids.matches.run.begin.start: unknown field 'start' (fields: k, at)")],
+)
+case(
     "a field without a value",
     ("close: {n: r.k, last: r.at}", "close: {n: r.k}"),
     errors=[
@@ -1165,8 +1170,8 @@ case(
         (
             "__import__",
             "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' "
-            "(known here: axes, axis, "
-            "dx, dy, element, extent, index, shape, ties, x, y, np, math, scipy.special, mpmath), at column 1",
+            "(known here: axes, axis, dx, dy, element, extent, index, shape, ties, x, y, "
+            "np, math, scipy.special, mpmath), at column 1",
         )
     ],
 )

@@ -49,8 +49,8 @@ LONG_ENTRIES = {
     "reduce_max": "three rules for ties",
     "reduce_prod": "the gradient at zeros and beyond the range of the dtype",
     "reduce_logsumexp": "a reference that neither overflows nor cancels, in named parts",
-    "reduce_var": "two outputs, each with its formula, its reference and its scale, and where the bound holds",
-    "reduce_std": "two outputs, each with its formula, its reference and its scale, and where the bound holds",
+    "reduce_var": "two outputs, each with formula, reference and scale, and where the bound holds",
+    "reduce_std": "two outputs, each with formula, reference and scale, and where the bound holds",
 }
 
 DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\d+\) (\w+)\(')

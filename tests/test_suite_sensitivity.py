@@ -13,9 +13,13 @@ from baracuda.compile.loader import preload
 from baracuda.compile.source import headers
 from baracuda.errors import DriverError
 from baracuda.host import ORDER_VARIABLE
+from baracuda.sku import PlanPreference
 
 DTYPE = "f32"
 SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10)]
+# So long that a warp takes more than 32 chunks in turn where one block has the row, and that several warps merge
+# the states of the blocks where many have it.
+LONG_SHAPES = [(1_200_000,)]
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed"]
 ORDERS = ["forward", "reverse", "shuffle:1"]
 PROFILES = ["normal", "extreme", "ties"]
@@ -31,19 +35,24 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("mutants")
 
 
-def faults(spec, backend, monkeypatch, op, direction, package):
+def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
     """What the suite's checks find: the reference, layouts, guards, orders of threads; words a problem."""
     orders = ORDERS if backend.kind == "host" else ORDERS[:1]
     options = {"every_option": False, "broadcast": True, "package": package}
+    problems = verify.problems(op, direction, DTYPE, SHAPES, **options)[::2]
+    cases = [(problem, None, LAYOUTS) for problem in problems]
+    if long:
+        problem = verify.problems(op, direction, DTYPE, LONG_SHAPES, **options)[0]
+        cases += [(problem, PlanPreference(max_workspace=most), LAYOUTS[:2]) for most in (None, 0)]
     found = {}
-    for turn, problem in enumerate(verify.problems(op, direction, DTYPE, SHAPES, **options)[::2]):
+    for turn, (problem, preference, several) in enumerate(cases):
         values = verify.inputs_for(problem, PROFILES[turn % len(PROFILES)])
         try:
             results = []
-            for place, layout in enumerate(LAYOUTS):
+            for place, layout in enumerate(several):
                 monkeypatch.setenv(ORDER_VARIABLE, orders[place % len(orders)])
                 layouts = dict.fromkeys(problem.tensors(), layout)
-                prepared = verify.prepare(backend, problem, values, layouts=layouts)
+                prepared = verify.prepare(backend, problem, values, layouts=layouts, preference=preference)
                 prepared.launch()
                 got = prepared.outputs()
                 results.append({name: verify.bits_of(value).tobytes() for name, value in got.items()})
@@ -57,10 +66,10 @@ def faults(spec, backend, monkeypatch, op, direction, package):
     return found
 
 
-def shows(spec, backend, monkeypatch, op, direction, package):
+def shows(spec, backend, monkeypatch, op, direction, package, *, long=False):
     """Whether a package's kernel fails where the checkout's own passes."""
-    clean = faults(spec, backend, monkeypatch, op, direction, verify.GENERATED)
-    return bool(faults(spec, backend, monkeypatch, op, direction, package).keys() - clean.keys())
+    clean = faults(spec, backend, monkeypatch, op, direction, verify.GENERATED, long=long)
+    return bool(faults(spec, backend, monkeypatch, op, direction, package, long=long).keys() - clean.keys())
 
 
 def source_of(op, direction):
@@ -178,7 +187,7 @@ def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch,
         for row in all_rows():
             if row.unit == source and row.dtype == DTYPE:
                 preload([unit_of(row, package)], device)
-        if shows(spec, backend, monkeypatch, op, direction, package):
+        if shows(spec, backend, monkeypatch, op, direction, package, long=True):
             return
     pytest.fail(f"nothing showed the fault {old!r} -> {new!r} in {header}")
 
@@ -194,7 +203,7 @@ def test_a_copy_without_a_fault_passes(tree, folder, device, spec, backend, monk
     for row in all_rows():
         if row.unit == source and row.dtype == DTYPE:
             preload([unit_of(row, package)], device)
-    assert not shows(spec, backend, monkeypatch, op, direction, package)
+    assert not shows(spec, backend, monkeypatch, op, direction, package, long=True)
 
 
 @pytest.mark.parametrize("index", [0, 7, -1])

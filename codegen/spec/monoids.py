@@ -82,7 +82,9 @@ class _Resolver:
         begin = {}
         for name, text in entry.begin.items():
             if name not in own:
-                self.problems.add((*path, "begin", name), f"unknown field {name!r}", "fields: " + ", ".join(own))
+                self.problems.add(
+                    (*path, "begin", name), f"unknown field {name!r}", "fields: " + ", ".join(own)
+                )
                 continue
             expr = self.checked(text, {**element, **self.constants}, own[name], (*path, "begin", name))
             if expr is not None:

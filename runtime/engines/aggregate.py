@@ -29,7 +29,7 @@ __all__ = ["AggregateEngine", "RowProgram", "Rows", "Spread", "spread_elements",
 
 #: Lanes of a warp and elements of a chunk: LANES and CHUNK of tree.cuh.
 LANES = 32
-CHUNK = 2048
+CHUNK = 4096
 WARPS = THREADS // LANES
 
 #: Blocks that keep the largest card busy: rows that blocks share aim at this many.

@@ -74,10 +74,10 @@ BARACUDA_FN void push_all(const Formula& formula, typename Formula::Run& run, co
             push_each<COUNT>(formula, changed, copy, row_copy, first);
             run = changed;
         }
-        return;
+    } else {
+        BARACUDA_UNROLL
+        for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
     }
-    BARACUDA_UNROLL
-    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
 }
 
 // The places of one row's elements, and its row inputs.

@@ -54,14 +54,12 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     BARACUDA_FN void load(i64 element, Across (&x)[at_least_one(EI)]) const {
         for (int i = 0; i < EI; ++i) {
             const T* from = static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i];
-            if constexpr (sizeof(Across) == 16) x[i] = load_16<Across>(from);
-            else x[i] = *reinterpret_cast<const Across*>(from);
+            x[i] = load_whole<Across>(from);
         }
     }
     BARACUDA_FN void store(i64 element, int o, const Across& y) const {
         T* to = static_cast<T*>(p.out[o]) + offset[Operands::IN + o] + element * p.reduced.stride[0][EI + o];
-        if constexpr (sizeof(Across) == 16) store_16(to, y);
-        else *reinterpret_cast<Across*>(to) = y;
+        store_whole(to, y);
     }
 
     // COUNT neighbouring elements of each column.
@@ -117,34 +115,37 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
 
     // The states of the block's columns; the result is that of column threadIdx.x, for threads below COLUMNS.
     BARACUDA_FN State aggregate() const {
-        State state[VC];
-        if constexpr (IN_THREAD == 1) {
-            lane(warp * IN_WARP + down, state);
+        static_assert(IN_THREAD <= 4, "two levels hold a thread's lanes");
+        State state[VC], single[VC], pair[VC];
+        BARACUDA_KEEP_LOOP
+        for (int n = 0; n < IN_THREAD; ++n) {
+            lane((warp * IN_WARP + down) * IN_THREAD + n, state);
             BARACUDA_UNROLL
-            for (int v = 0; v < VC; ++v) state[v] = merge_lanes<Formula>(state[v], down, IN_WARP, ACROSS);
-        } else {
-            State part[IN_THREAD][VC];
-            BARACUDA_KEEP_LOOP
-            for (int n = 0; n < IN_THREAD; ++n) lane(warp * IN_THREAD + n, part[n]);
-            BARACUDA_UNROLL
-            for (int v = 0; v < VC; ++v) state[v] = pairwise<IN_THREAD>([&](int n) -> const State& { return part[n][v]; });
+            for (int v = 0; v < VC; ++v) {
+                if (n & 1) state[v] = Formula::merge(single[v], state[v]);
+                else single[v] = state[v];
+                if (n == 1) pair[v] = state[v];
+                if (n == 3) state[v] = Formula::merge(pair[v], state[v]);
+            }
         }
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) state[v] = merge_lanes<Formula>(state[v], down, IN_WARP, ACROSS);
         BARACUDA_SHARED(State, of_warp, WARPS * COLUMNS);
         if (down == 0)
             for (int v = 0; v < VC; ++v) of_warp[warp * COLUMNS + across * VC + v] = state[v];
         __syncthreads();
         const int column = threadIdx.x;
         if (column >= COLUMNS) return State();
-        return pairwise<WARPS>([&](int w) -> const State& { return of_warp[w * COLUMNS + column]; });
+        return pairwise<WARPS>(of_warp + column, COLUMNS);
     }
 
-    // A balanced tree over COUNT states, a power of two.
-    template <int COUNT, class At> BARACUDA_FN static State pairwise(At at, int first = 0) {
+    // A balanced tree over COUNT states, a power of two, that lie `stride` states apart.
+    template <int COUNT> BARACUDA_FN static State pairwise(const State* states, int stride) {
         if constexpr (COUNT == 1) {
-            return at(first);
+            return *states;
         } else {
-            const State left = pairwise<COUNT / 2>(at, first);
-            return Formula::merge(left, pairwise<COUNT / 2>(at, first + COUNT / 2));
+            const State left = pairwise<COUNT / 2>(states, stride);
+            return Formula::merge(left, pairwise<COUNT / 2>(states + COUNT / 2 * stride, stride));
         }
     }
 

@@ -29,8 +29,8 @@ constexpr int warpSize = 32;
 #define BARACUDA_KEEP_LOOP
 
 namespace baracuda {
-template <class Sixteen> inline Sixteen load_16(const void* from) { return *static_cast<const Sixteen*>(from); }
-template <class Sixteen> inline void store_16(void* to, const Sixteen& value) { *static_cast<Sixteen*>(to) = value; }
+template <class Whole> inline Whole load_whole(const void* from) { return *static_cast<const Whole*>(from); }
+template <class Whole> inline void store_whole(void* to, const Whole& value) { *static_cast<Whole*>(to) = value; }
 
 namespace host {
 

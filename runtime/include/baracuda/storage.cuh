@@ -89,7 +89,7 @@ template <class T> struct alignas(16) Pack {
     T item[SIZE];
 };
 
-template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_16<Pack<T>>(from); }
-template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_16(to, pack); }
+template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_whole<Pack<T>>(from); }
+template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_whole(to, pack); }
 
 }  // namespace baracuda

@@ -60,12 +60,17 @@ constexpr int warp_size = 32;
     Type* const name = reinterpret_cast<Type*>(name##_bytes)
 
 namespace baracuda {
-// Sixteen bytes by one instruction: a struct copy may be split where the compiler knows its parts.
-template <class Sixteen> BARACUDA_FN Sixteen load_16(const void* from) {
-    return __builtin_bit_cast(Sixteen, *static_cast<const uint4*>(from));
+// A struct by one instruction: its copy may be split where the compiler knows its parts.
+template <int BYTES> struct Word;
+template <> struct Word<2> { using type = u16; };
+template <> struct Word<4> { using type = u32; };
+template <> struct Word<8> { using type = u64; };
+template <> struct Word<16> { using type = uint4; };
+template <class Whole> BARACUDA_FN Whole load_whole(const void* from) {
+    return __builtin_bit_cast(Whole, *static_cast<const typename Word<sizeof(Whole)>::type*>(from));
 }
-template <class Sixteen> BARACUDA_FN void store_16(void* to, const Sixteen& value) {
-    *static_cast<uint4*>(to) = __builtin_bit_cast(uint4, value);
+template <class Whole> BARACUDA_FN void store_whole(void* to, const Whole& value) {
+    *static_cast<typename Word<sizeof(Whole)>::type*>(to) = __builtin_bit_cast(typename Word<sizeof(Whole)>::type, value);
 }
 // The launch's dynamic shared memory, 16-byte aligned.
 BARACUDA_FN char* dynamic_shared() {

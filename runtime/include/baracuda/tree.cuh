@@ -2,7 +2,7 @@
 //
 // It depends on the row's length and the dtype, and on nothing else: not on the other rows, the strides,
 // the alignment, the number of blocks or the card. So a row has one result, whoever computes it.
-//   chunk   2048 consecutive elements of the row
+//   chunk   4096 consecutive elements of the row
 //   lane    one of 32; lane l walks its elements (k * 32 + l) * SIZE + s of a chunk in order (SIZE: how many
 //           elements 16 bytes hold)
 //   merge   the 32 lanes of a chunk by a balanced binary tree, then the chunks by another
@@ -13,7 +13,7 @@
 namespace baracuda {
 
 constexpr int LANES = 32;
-constexpr int CHUNK = 2048;
+constexpr int CHUNK = 4096;
 constexpr u32 FULL_WARP = 0xffffffffu;
 
 // A state from another lane, word by word.
