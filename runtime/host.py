@@ -26,7 +26,7 @@ THREADS_VARIABLE = "BARACUDA_HOST_THREADS"
 # What a block of a GPU can have: more would run here and fail there.
 MAX_SHARED_BYTES = 227 * 1024
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
-_ORDERS = {"forward": 0, "reverse": 1, "shuffle": 2}
+_ORDERS = {"forward": 0, "reverse": 1, "shuffle": 2, "ahead": 3}
 # More OS threads help little, and each has the stacks of a whole block.
 _MAX_DEFAULT_THREADS = 16
 # The bytes that a Params struct may ask to be aligned to.
@@ -197,9 +197,10 @@ class HostKernel:
         """A launch of ``grid`` blocks of ``threads`` threads with ``shared_bytes`` of dynamic shared memory.
 
         ``params`` are the bytes of the kernel's one parameter; they are copied. ``order`` is the order in
-        which threads run between two barriers, and blocks one after another: ``"forward"``, ``"reverse"`` or
-        ``"shuffle:SEED"`` (default: ``BARACUDA_HOST_ORDER``, else forward). ``os_threads`` bounds the number
-        of OS threads that blocks are spread over (default: ``BARACUDA_HOST_THREADS``, else the processors).
+        which threads run between two barriers, and blocks one after another: ``"forward"``, ``"reverse"``,
+        ``"shuffle:SEED"``, or ``"ahead"``, where one warp runs as far as barriers let it before the others
+        (default: ``BARACUDA_HOST_ORDER``, else forward). ``os_threads`` bounds the number of OS threads that
+        blocks are spread over (default: ``BARACUDA_HOST_THREADS``, else the processors).
         Raises `InvalidProblem` and `Unsupported` for what a GPU would refuse to launch, `DriverError` for
         parameters of another size than the kernel's, `ValueError` for an order that there is not.
         """
@@ -252,11 +253,11 @@ class HostLaunch:
 
 
 def _parse_order(text: str) -> tuple[int, int]:
-    """Number and seed of an order: ``"forward"``, ``"reverse"``, ``"shuffle"`` or ``"shuffle:SEED"``."""
+    """Number and seed of an order: ``forward``, ``reverse``, ``ahead``, ``shuffle`` or ``shuffle:SEED``."""
     name, _, seed = text.strip().partition(":")
     plain = name in _ORDERS and (not seed or (name == "shuffle" and seed.isascii() and seed.isdigit()))
     if not plain:
-        raise ValueError(f"{ORDER_VARIABLE}={text!r}: want forward, reverse or shuffle:SEED")
+        raise ValueError(f"{ORDER_VARIABLE}={text!r}: want forward, reverse, ahead or shuffle:SEED")
     return _ORDERS[name], int(seed or 0) % 2**64
 
 

@@ -19,7 +19,7 @@ from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError, DriverError, InvalidProblem, Unsupported
 from baracuda.host import HostModule, asan_environment, compile_units
 
-ORDERS = ["forward", "reverse", "shuffle:0", "shuffle:7"]
+ORDERS = ["forward", "reverse", "ahead", "shuffle:0", "shuffle:7"]
 
 PRELUDE = """
 #include <baracuda/target.cuh>
@@ -139,6 +139,18 @@ BARACUDA_KERNEL(missing_barrier, contig, 64, Params) {
     BARACUDA_SHARED(T, tile, 64);
     tile[threadIdx.x] = p.x[threadIdx.x];
     p.y[threadIdx.x] = threadIdx.x == 0 ? T(0) : tile[threadIdx.x - 1];
+}
+
+BARACUDA_KERNEL(overtaken, contig, 64, Params) {
+    BARACUDA_SHARED(T, tile, 64);
+    T sum = T(0);
+    for (int round = 0; round < 3; ++round) {
+        tile[threadIdx.x] = p.x[threadIdx.x] * T(round);
+        __syncthreads();
+        sum = sum + tile[63 - threadIdx.x];
+        __syncwarp();  // too little: the other warp may not have read yet
+    }
+    p.y[threadIdx.x] = sum;
 }
 
 BARACUDA_KERNEL(unwritten, contig, 64, Params) {
@@ -366,11 +378,21 @@ def test_a_missing_barrier_shows_in_another_order(module: HostModule) -> None:
     }
     np.testing.assert_array_equal(results["forward"], np.concatenate([[0], x[:-1]]))
     assert np.isnan(results["reverse"][1:]).all()
-    for order in ORDERS[2:]:
+    for order in ORDERS[3:]:
         assert 8 < np.isnan(results[order]).sum() < 56
     assert results["shuffle:0"].tobytes() != results["shuffle:7"].tobytes()
     again = run(module, "missing_barrier_f32", x, np.zeros(64, "f4"), order="shuffle:7")
     assert again.tobytes() == results["shuffle:7"].tobytes()
+
+
+def test_a_warp_that_overtakes_another_shows_in_the_order_ahead(module: HostModule) -> None:
+    """In the others, warps go from shuffle to shuffle side by side."""
+    x = values(64)
+    results = {order: run(module, "overtaken_f32", x, np.zeros(64, "f4"), order=order) for order in ORDERS}
+    want = x[::-1] * np.float32(1) + x[::-1] * np.float32(2)
+    np.testing.assert_array_equal(results["forward"], want)
+    np.testing.assert_array_equal(results["reverse"], want)
+    assert (results["ahead"] != want).sum() == 32
 
 
 def test_the_order_comes_from_the_environment(module: HostModule, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,7 +400,7 @@ def test_the_order_comes_from_the_environment(module: HostModule, monkeypatch: p
     monkeypatch.setenv("BARACUDA_HOST_ORDER", "reverse")
     assert np.isnan(run(module, "missing_barrier_f32", x, np.zeros(64, "f4"))[1:]).all()
     monkeypatch.setenv("BARACUDA_HOST_ORDER", "sideways")
-    with pytest.raises(ValueError, match="want forward, reverse or shuffle:SEED"):
+    with pytest.raises(ValueError, match="want forward, reverse, ahead or shuffle:SEED"):
         run(module, "missing_barrier_f32", x, x)
     monkeypatch.setenv("BARACUDA_HOST_ORDER", "")
     monkeypatch.setenv("BARACUDA_HOST_THREADS", "0")

@@ -21,7 +21,7 @@ SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10)]
 # the states of the blocks where many have it.
 LONG_SHAPES = [(1_200_000,)]
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed"]
-ORDERS = ["forward", "reverse", "shuffle:1"]
+ORDERS = ["forward", "ahead", "reverse", "shuffle:1"]
 PROFILES = ["normal", "extreme", "ties"]
 
 

@@ -273,11 +273,12 @@ template <class Formula, class State> BARACUDA_FN State merge_warps(State state,
 }
 
 // Up to 32 rounds in which the `warps` warps of a row took neighbouring chunks: lane r of each holds its state of
-// round r. Merged as the tree wants it, the warps of a round first; every lane gets the result.
+// round r. Merged as the tree wants it, the warps of a round first; every lane gets the result. Calls in turn take
+// turns with two buffers, so that one barrier is enough.
 template <class Formula, class State>
-BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps, int rounds) {
-    BARACUDA_SHARED(State, of_round, LANES * WARPS);
-    State* const own = of_round + (t.warp - t.warp_of_row) * LANES;
+BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps, int rounds, i64 turn) {
+    BARACUDA_SHARED(State, of_round, 2 * LANES * WARPS);
+    State* const own = of_round + (turn % 2 * WARPS + t.warp - t.warp_of_row) * LANES;
     if (t.lane < rounds) own[t.lane * warps + t.warp_of_row] = held;
     __syncthreads();
     const int at_once = LANES / warps;
@@ -290,7 +291,6 @@ BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps,
         const State mine = shuffle_from(merged, (t.lane - first) % at_once * warps & (LANES - 1));
         if (t.lane >= first && t.lane < first + at_once) state = mine;
     }
-    __syncthreads();
     return shuffle_from(merge_lanes<Formula>(state, t.lane, rounds), 0);
 }
 
@@ -314,7 +314,7 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
             const State of_chunk = cursor.chunk(number, t.lane);
             if (t.lane == round) held = of_chunk;
         }
-        state = merge_rounds<Formula>(held, t, p.warps, rounds);
+        state = merge_rounds<Formula>(held, t, p.warps, rounds, done / LANES);
         if (p.chunks > LANES) fold.push(state, done / LANES, t.lane);
     }
     return p.chunks > LANES ? fold.total(p.chunks / LANES, t.lane) : state;

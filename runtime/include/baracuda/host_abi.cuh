@@ -8,7 +8,7 @@ namespace host {
 
 struct Runtime;
 
-enum Order : unsigned { order_forward = 0, order_reverse = 1, order_shuffle = 2 };
+enum Order : unsigned { order_forward = 0, order_reverse = 1, order_shuffle = 2, order_ahead = 3 };
 
 struct Launch {
     const Runtime* runtime;

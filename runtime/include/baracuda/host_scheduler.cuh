@@ -157,6 +157,10 @@ struct Scheduler : Worker {
                       queue[(queue_head + queue_size - 1) % max_threads]);
             return {queue[(queue_head + --queue_size) % max_threads], false};
         }
+        // The last to become ready goes on, so one warp runs as far ahead of the others as barriers let it.
+        if (launch->order == order_ahead && queue_size != 0) {
+            return {queue[(queue_head + --queue_size) % max_threads], false};
+        }
         if (fresh != 0) {
             const unsigned index = started++;
             return {launch->order == order_reverse ? threads - 1 - index : index, true};
