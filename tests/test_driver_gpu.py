@@ -58,7 +58,7 @@ def cupy() -> Any:
 
 def params(x: Any, n: int, w: float) -> bytes:
     # Padded to the struct's size, which is a multiple of its pointer's.
-    return struct.pack("<PqfI", x.data.ptr, n, w, 0)
+    return struct.pack("@PqfI", x.data.ptr, n, w, 0)
 
 
 def scale(device: Device, x: Any, w: float) -> Callable[[int], None]:

@@ -323,9 +323,13 @@ SPECIAL = [
 
 
 @pytest.mark.parametrize(("name", "x", "want"), SPECIAL, ids=[name for name, _, _ in SPECIAL])
-def test_special_values_of_one_argument(apply: Apply, dtype: str, name: str, x: Any, want: Any) -> None:
+def test_special_values_of_one_argument(
+    apply: Apply, device: Device, dtype: str, name: str, x: Any, want: Any
+) -> None:
     got = apply(name, np.array(x))
-    assert_within(got, np.array(want).astype(got.dtype), 0, np.array(x)) if got.dtype.kind == "f" else (
+    # CUDA's own functions need not be exact where the C library's are.
+    ulp = 0 if device.kind == "host" or name not in UNARY else UNARY[name][3]
+    assert_within(got, np.array(want).astype(got.dtype), ulp, np.array(x)) if got.dtype.kind == "f" else (
         np.testing.assert_array_equal(got, np.array(want).astype(got.dtype))
     )
 

@@ -17,8 +17,8 @@ from baracuda.sku import PlanPreference
 
 DTYPE = "f32"
 SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10)]
-# So long that a warp takes more than 32 chunks in turn where one block has the row, and that several warps merge
-# the states of the blocks where many have it.
+# So long that a warp takes more than 32 chunks in turn where one block has the row, and that several warps
+# merge the states of the blocks where many have it.
 LONG_SHAPES = [(1_200_000,)]
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed"]
 ORDERS = ["forward", "ahead", "reverse", "shuffle:1"]
