@@ -48,6 +48,18 @@ def test_a_broken_spec_is_refused_in_full(case: Case, tmp_path: Path) -> None:
     assert str(caught.value) == want(case)
 
 
+def test_a_set_may_take_dtypes_away(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    line = "  float: [half, f32, f64]\n"
+    text = Case("", (), ()).text()
+    assert text.count(line) == 1
+    more = "  wide: [float, -half]\n  back: [float, -half, bf16]\n"
+    path.write_text(text.replace(line, line + more), encoding="utf-8")
+    sets = load_spec(path).dtypes
+    assert sets["wide"] == ("f32", "f64")
+    assert sets["back"] == ("f32", "f64", "bf16")
+
+
 def test_a_file_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "ops.yaml"
     path.write_bytes(b"version: 1\n# \xff\n")

@@ -87,17 +87,23 @@ class _DtypeSets:
         return dict(self._expanded)
 
     def expand(self, names: Iterable[str], path: Path, inside: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """The dtypes that names of dtypes and sets stand for, each once, in order."""
+        """The dtypes that names of dtypes and sets stand for, each once, in order; `-NAME` takes away."""
         found: dict[str, None] = {}
-        for name in names:
+        for entry in names:
+            name = entry.removeprefix("-")
+            members: tuple[str, ...] = ()
             if name in COMPUTE_DTYPES:
-                found[name] = None
+                members = (name,)
             elif name in self._sets:
-                found.update(dict.fromkeys(self._expand_set(name, inside)))
+                members = self._expand_set(name, inside)
             else:
                 known = [*COMPUTE_DTYPES, *self._sets]
                 right = suggest(name, known) or "dtypes with a compute type: " + ", ".join(COMPUTE_DTYPES)
                 self._problems.add(path, f"{name!r} is no dtype with a compute type, and no set", right)
+            if entry == name:
+                found.update(dict.fromkeys(members))
+            else:
+                found = {dtype: None for dtype in found if dtype not in members}
         return tuple(found)
 
     def _expand_set(self, name: str, inside: tuple[str, ...]) -> tuple[str, ...]:
