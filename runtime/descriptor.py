@@ -52,13 +52,18 @@ class Descriptor:
         if rule == "f64":
             try:
                 return float(value)
+            except OverflowError:
+                raise InvalidProblem(f"{where} is {value!r}, want a number that fits a double") from None
             except (TypeError, ValueError):
                 raise TypeError(f"{where} is {value!r}, want a number") from None
         if rule == "i64":
             try:
-                return operator.index(value)
+                number = operator.index(value)
             except TypeError:
                 raise TypeError(f"{where} is {value!r}, want an integer") from None
+            if not -(2**63) <= number < 2**63:
+                raise InvalidProblem(f"{where} is {value!r}, want an integer that fits 64 bits")
+            return number
         if rule == "option":
             if not isinstance(value, str):
                 raise TypeError(f"{where} is {value!r}, want a string")

@@ -104,6 +104,8 @@ class Plan:
     def _planned(cls, device: Device, desc: Any, preference: PlanPreference | None) -> Any:
         """A plan without its kernels; raises what `select` raises for a descriptor."""
         name = cls.__name__
+        if not isinstance(preference, PlanPreference | None):
+            raise TypeError(f"{name}: preference is a {type(preference).__name__}, want a PlanPreference")
         if type(desc) is not cls.DESCRIPTOR:
             raise TypeError(f"{name}: desc is a {type(desc).__name__}, want a {cls.DESCRIPTOR.__name__}")
         assert isinstance(desc, Descriptor)
@@ -217,7 +219,7 @@ class Plan:
             DriverError: the CUDA driver refused the launch.
         """
         tensors, layout = self._checked(args)
-        space = self._workspace(workspace) if self._needed or workspace is not None else None
+        space = self._workspace(workspace, tensors) if self._needed or workspace is not None else None
         # A stream of the plan's device is the common case, and comes without a look into any library.
         if type(stream) is Stream and stream.device == self._device:
             handle = stream.handle
@@ -230,7 +232,7 @@ class Plan:
     def bind(self, args: Any, workspace: Any = None) -> BoundLaunch:
         """Validate once and pack the launches; the result launches again and again on the same memory."""
         tensors, layout = self._checked(args)
-        space = self._workspace(workspace)
+        space = self._workspace(workspace, tensors)
         pointers = _pointers(tensors, space)
         launches = tuple(launch.packed(pointers) for launch in layout.launches)
         alive = (self._by_name(tensors), space)
@@ -362,9 +364,17 @@ class Plan:
                 may_alias = other not in outputs and self._engine.may_alias(key, other)
                 checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
 
-    def _workspace(self, workspace: Any) -> Workspace:
+    def _workspace(self, workspace: Any, tensors: Row) -> Workspace:
         space = Workspace.none() if workspace is None else Workspace.of(workspace)
         space.require(self._needed, self._device, type(self).__name__)
+        end = space.pointer + self._needed
+        for rule, tensor in zip(self.TENSORS, tensors, strict=True):
+            if self._needed and tensor is not None:
+                first, last = checks.byte_span(tensor)
+                if first < end and space.pointer < last:
+                    raise InvalidProblem(
+                        f"{type(self).__name__}: workspace overlaps {rule.name}, want memory apart from every tensor"
+                    )
         return space
 
     def _stream(self, stream: Any, args: Any, tensors: Iterable[Any]) -> Stream:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from baracuda.dtypes import ElementKind
+from baracuda.errors import InvalidProblem
 
 __all__ = ["Backend", "KernelSku", "MathPrecision", "PlanPreference", "PrecisionGuarantee"]
 
@@ -102,3 +103,7 @@ class PlanPreference:
 
     max_workspace: int | None = None
     allow_tf32: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_workspace is not None and self.max_workspace < 0:
+            raise InvalidProblem(f"PlanPreference: max_workspace is {self.max_workspace}, want at least 0")

@@ -109,7 +109,7 @@ class Workspace:
         if self.pointer % ALIGNMENT:
             raise MisalignedOperand(
                 f"{plan}: workspace has pointer {self.pointer:#x}, {self.pointer % ALIGNMENT} bytes past a "
-                f"multiple of {ALIGNMENT}; want one"
+                f"multiple of {ALIGNMENT}; want one, as CUDA allocations and Workspace.host(nbytes) give it"
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 import threading
@@ -300,3 +301,52 @@ def test_a_stream_where_none_is_given_to_select(backend, op, direction):
 
 def test_a_host_stream_is_one_object():
     assert Stream.host() is Stream.host()
+
+
+def test_a_workspace_that_overlaps_a_tensor_is_refused():
+    import baracuda as bc
+
+    shape = (4, 300_000)
+    desc = bc.ReduceDescriptor(kind="sum", input_shape=shape, reduce_axis=1, element="f32")
+    plan = bc.ReducePlan.select(bc.Stream.host(), desc)
+    needed = plan.workspace_size()
+    assert needed > 0
+    memory = np.ones(4 * 4 * 300_000 + 256, np.uint8)
+    start = -memory.ctypes.data % 256
+    buffer = memory[start : start + 4 * 4 * 300_000]
+    x = buffer.view(np.float32).reshape(shape)
+    before = memory.tobytes()
+    with pytest.raises(bc.InvalidProblem, match=r"ReducePlan: workspace overlaps x"):
+        plan(x=x, y=np.empty((4, 1), np.float32), workspace=buffer[:needed])
+    assert memory.tobytes() == before
+
+
+def test_numbers_and_preferences_out_of_range_are_refused():
+    import baracuda as bc
+
+    with pytest.raises(bc.InvalidProblem, match="want an integer that fits 64 bits"):
+        bc.ReduceDescriptor(kind="var", input_shape=(3,), reduce_axis=0, element="f32", correction=2**63)
+    with pytest.raises(bc.InvalidProblem, match="want a number that fits a double"):
+        bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=10**400)
+    with pytest.raises(bc.InvalidProblem, match="max_workspace is -1, want at least 0"):
+        bc.PlanPreference(max_workspace=-1)
+    desc = bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=0.5)
+    with pytest.raises(TypeError, match="preference is a int, want a PlanPreference"):
+        bc.BinaryParamPlan.select(bc.Stream.host(), desc, 3)
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_lerp_is_monotonic_across_its_ends(element):
+    import baracuda as bc
+
+    rng = np.random.default_rng(0)
+    dtype = np.float32 if element == "f32" else np.float64
+    a, b = rng.standard_normal((2, 20_000)).astype(dtype)
+    b = np.where(rng.random(20_000) < 0.5, np.abs(b) * np.sign(a), b).astype(dtype)
+    results = []
+    for weight in (-(2.0**-53), 0.0, 2.0**-60, 1 - 2.0**-53, 1.0, 1 + 2.0**-52, 1.0000002):
+        desc = bc.BinaryParamDescriptor(kind="lerp", shape=a.shape, element=element, param=weight)
+        y = np.empty_like(a)
+        bc.BinaryParamPlan.select(bc.Stream.host(), desc)(a=a, b=b, y=y)
+        results.append(np.where(b >= a, y, -y))
+    assert all((later >= earlier).all() for earlier, later in itertools.pairwise(results))

@@ -122,7 +122,7 @@ class BinaryParamPlan(Plan):
         near = a if toward_b else b
         far = b if toward_b else a
         t = weight if toward_b else rest
-        z = near if near == far else near + t * (far - near)
+        z = near if near == far or t == 0 else far if t == 1 else near + t * (far - near)
         beyond = z > far if far > 0 else z < far
         between = z if beyond == (t > 1) or isnan(z) else far
         mixed = a * rest + b * weight

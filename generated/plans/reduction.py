@@ -437,7 +437,8 @@ class ReduceBackwardPlan(Plan):
         jnp.std
         origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
-        factor = nan if freedom <= 0 else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) * freedom)
+        factor = nan if freedom <= 0 or v.m2 == inf else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) *
+            freedom)
         v = moments(x - origin)
         dx = dy * ((x - origin - v.mean) * factor)
 

@@ -1,7 +1,7 @@
 // reduce_std_backward: gradients of square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std.
 //   origin = head(x) if isfinite(head(x)) else 0
 //   freedom = extent - correction
-//   factor = nan if freedom <= 0 else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) * freedom)
+//   factor = nan if freedom <= 0 or v.m2 == inf else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) * freedom)
 //   v = moments(x - origin)
 //   dx = dy * ((x - origin - v.mean) * factor)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -94,7 +94,7 @@ struct Formula {
         const A v_mean = state.v.mean;
         const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
         const i64 freedom = extent - correction;
-        const A factor = freedom <= 0 ? baracuda::nan<A>
+        const A factor = (freedom <= 0 || v_m2 == baracuda::inf<A>) ? baracuda::nan<A>
             : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
         return {dy, v_mean, origin, factor};
     }
