@@ -372,8 +372,9 @@ class Plan:
             if self._needed and tensor is not None:
                 first, last = checks.byte_span(tensor)
                 if first < end and space.pointer < last:
+                    plan = type(self).__name__
                     raise InvalidProblem(
-                        f"{type(self).__name__}: workspace overlaps {rule.name}, want memory apart from every tensor"
+                        f"{plan}: workspace overlaps {rule.name}, want memory apart from every tensor"
                     )
         return space
 
