@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from baracuda.codegen.spec.model import Op, Program, Spec
+from baracuda.codegen.spec.names import category_folder
 
 #: Variants of a map, each with its compile unit.
 MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
@@ -48,11 +49,6 @@ class KernelRow:
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
         return asdict(self)
-
-
-def category_folder(category: str) -> str:
-    """`BinaryElementwise` as `binary_elementwise`."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in category).lstrip("_")
 
 
 def source_path(op: Op, program: Program) -> str:

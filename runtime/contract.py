@@ -45,7 +45,6 @@ class OpRecord:
         dtypes: the element kinds that it takes.
         inputs: tensors that the kernel reads at each element, in its order.
         row_inputs: tensors that it reads once a row, in its order.
-        heads: the row inputs that are the first element of a row.
         outputs: tensors that it writes at each element, in its order.
         row_outputs: tensors that it writes once a row, in its order.
         required: tensors that the caller must give.
@@ -63,7 +62,6 @@ class OpRecord:
     dtypes: tuple[str, ...]
     inputs: tuple[str, ...]
     row_inputs: tuple[str, ...]
-    heads: tuple[str, ...]
     outputs: tuple[str, ...]
     row_outputs: tuple[str, ...]
     required: frozenset[str]
@@ -78,8 +76,9 @@ class OpRecord:
 
 @dataclass(frozen=True)
 class Problem:
-    """What an engine is made for: an op, its element kind, its extents and where it runs."""
+    """What an engine is made for: a plan's op, its element kind, its extents and where it runs."""
 
+    plan: str
     op: OpRecord
     element: ElementKind
     device: Device

@@ -122,6 +122,7 @@ class Plan:
         plan._desc, plan._op, plan._device = desc, op, device
         plan._shapes = cls.shapes(desc)
         problem = Problem(
+            plan=cls.__name__,
             op=op,
             element=element,
             device=device,

@@ -213,7 +213,6 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "dtype_tuple": _tuple(op.dtypes),
         "inputs": _tuple(program.inputs),
         "row_inputs": _tuple(list(program.row_inputs.values())),
-        "heads": _tuple([tensor for name, tensor in program.row_inputs.items() if name != tensor]),
         "outputs": _tuple(program.outputs),
         "row_outputs": _tuple(program.row_outputs),
         "required": _set(_required(op, direction)),

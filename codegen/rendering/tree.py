@@ -7,11 +7,12 @@ import io
 import json
 
 from baracuda.codegen.json_schema import json_schema
-from baracuda.codegen.matrix import category_folder, kernels, source_path, summed_outputs, variants
+from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
 from baracuda.codegen.rendering.plans import exported_names, render_plans
 from baracuda.codegen.spec.model import Op, Program, Spec
+from baracuda.codegen.spec.names import category_folder
 
 _COLUMNS = (
     "op",

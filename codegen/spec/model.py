@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from baracuda.codegen.formula import Expr
+from baracuda.codegen.spec.names import struct_name
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
 
 #: The dtype that formulas of a dtype compute and accumulate in.
 COMPUTE = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
-
-#: C++ kinds of a value in a kernel: the compute type, a truth value, a 64-bit integer.
-VALUE_KINDS = ("compute", "bool", "i64")
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class StateField:
 
 @dataclass(frozen=True)
 class Statement:
-    """A named value of a formula, computed once: `kind` is one of VALUE_KINDS."""
+    """A named value of a formula, computed once: `kind` is compute, bool or i64."""
 
     name: str
     kind: str
@@ -81,7 +79,7 @@ class Monoid:
     @property
     def struct(self) -> str:
         """The name of its C++ struct."""
-        return "".join(part.capitalize() for part in self.name.split("_"))
+        return struct_name(self.name)
 
     def readable(self) -> dict[str, str]:
         """What formulas read of a state by name, with its kind: fields, constants and derived values."""

@@ -60,7 +60,7 @@ class Monoid(Model):
     )
     run: Run | None = Field(default=None, description="instead of lift: how a lane takes in its elements")
     merge: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
-        description="the state of a followed by b, a value a field; `let` names sub-expressions"
+        description="the state of a and b together, a value a field; it must be commutative"
     )
     derived: dict[Identifier, Expression] = Field(
         default={}, description="named values of a state, which formulas read as they read its fields"

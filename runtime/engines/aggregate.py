@@ -87,7 +87,6 @@ class RowProgram:
 
     inputs: tuple[str, ...]
     row_inputs: tuple[str, ...]
-    heads: tuple[str, ...]
     outputs: tuple[str, ...]
     row_outputs: tuple[str, ...]
     state: str
@@ -96,7 +95,7 @@ class RowProgram:
     @staticmethod
     def of(op: OpRecord) -> RowProgram:
         """The program of an op whose template is `aggregate`."""
-        return RowProgram(op.inputs, op.row_inputs, op.heads, op.outputs, op.row_outputs, op.state)
+        return RowProgram(op.inputs, op.row_inputs, op.outputs, op.row_outputs, op.state)
 
     @property
     def names(self) -> tuple[str, ...]:

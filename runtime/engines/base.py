@@ -106,7 +106,7 @@ def check_rank(problem: Problem, walk: Walk) -> Walk:
     """The walk itself, if a kernel can hold it."""
     if walk.rank > MAX_RANK:
         raise Unsupported(
-            f"{problem.op.name}: {walk.rank} axes remain after merging those that lie together, "
+            f"{problem.plan}: {walk.rank} axes remain after merging those that lie together, "
             f"want at most {MAX_RANK}"
         )
     return walk

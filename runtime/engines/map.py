@@ -39,7 +39,7 @@ class MapEngine(Engine):
         shape = problem.shapes[name]
         padded = (1,) * (len(problem.domain) - len(shape)) + shape
         axes = tuple(axis for axis, extent in enumerate(problem.domain) if padded[axis] != extent)
-        program = RowProgram(problem.op.inputs, (), (), (), (name,), state="a", prefix=f"sum_{name}_")
+        program = RowProgram(problem.op.inputs, (), (), (name,), state="a", prefix=f"sum_{name}_")
         return Rows(problem, axes, program, self._tail)
 
     def units(self) -> dict[str, tuple[str, ...]]:
