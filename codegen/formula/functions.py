@@ -116,6 +116,18 @@ _TABLE = (
         None,
         "exponent",
     ),
+    _one(
+        "normal_mantissa",
+        numeric.mantissa,
+        "`mantissa` of a normal number, where x is known to be none of 0, subnormal, inf, NaN",
+    ),
+    _one(
+        "normal_exponent",
+        numeric.exponent,
+        "`exponent` of a normal number, where x is known to be none of 0, subnormal, inf, NaN",
+        None,
+        "exponent",
+    ),
     _two("ldexp", numeric.ldexp, "x * 2**exponent, rounded once", "math.ldexp", "ldexp"),
 )
 

@@ -22,8 +22,8 @@ from baracuda.codegen.spec.model import (
 )
 from baracuda.codegen.spec.program import EXTENT, INDEX
 
-_TYPES: dict[str, Type] = {"compute": COMPUTE, "bool": BOOL, "i64": INT}
-_CPP = {"compute": "A", "bool": "bool", "i64": "i64"}
+_TYPES: dict[str, Type] = {"compute": COMPUTE, "bool": BOOL, "i64": INT, "i32": INT}
+_CPP = {"compute": "A", "bool": "bool", "i64": "i64", "i32": "i32"}
 _COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 
@@ -72,13 +72,15 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
                 "struct": a.monoid.struct,
                 "usual": a.monoid.run is not None and a.monoid.run.usual is not None,
                 "begins": bool(a.monoid.run and a.monoid.run.begin),
-                "settles": bool(a.monoid.run and a.monoid.run.usual and a.monoid.run.usual.settle),
                 "operand": to_cuda(a.operand, scope, _TYPES[a.monoid.of]),
             }
             for a in program.aggregates
         ],
         "usual": any(a.monoid.run is not None and a.monoid.run.usual is not None for a in program.aggregates),
         "begins": any(a.monoid.run is not None and a.monoid.run.begin for a in program.aggregates),
+        "counts_32": any(
+            field.kind == "i32" for a in program.aggregates if a.monoid.run for field in a.monoid.run.fields
+        ),
         "is_head": " || ".join(f"place == {place}" for place in heads),
         "row_members": [f"{_CPP[kind]} {name};" for name, kind in members.items()],
         "row_names": list(members),
@@ -227,19 +229,24 @@ def _run(
     run: RunState, element: Mapping[str, Type], kinds: Mapping[str, Type], constants: Mapping[str, Type]
 ) -> dict[str, Any]:
     own = {field.name: _TYPES[field.kind] for field in run.fields}
-    push_lets, push = _transition(run.push, {"r": STATE(own), **element}, own)
+    push_lets, push = _transition(run.push, {"r": STATE(own), **element}, own, run.fields)
     close_lets, close = _transition(run.close, {"r": STATE(own), **constants}, kinds)
     usual = None
     if run.usual is not None:
-        push_names = {"r": STATE(own), **element}
-        usual_lets, usual_push = _transition(run.usual.push, push_names, own)
-        settle_lets, settle = _transition(run.usual.settle, {"r": STATE(own), **constants}, own)
+        fields = (*run.fields, *run.usual.fields)
+        trial = {field.name: _TYPES[field.kind] for field in fields}
+        names = {"r": STATE(trial), **constants}
+        usual_lets, usual_push = _transition(run.usual.push, {**names, **element}, trial, fields)
+        settle_lets, settle = _transition(run.usual.settle, names, own, run.fields)
         usual = {
-            "when": to_cuda(run.usual.when, push_names, BOOL),
+            "fields": [f"{_CPP[field.kind]} {field.name};" for field in fields],
+            "start": [f"r.{field.name}" for field in run.fields]
+            + [to_cuda(f.initial, {"r": STATE(own)}, _TYPES[f.kind]) for f in run.usual.fields],
             "push_lets": usual_lets,
             "push": usual_push,
+            "fits": to_cuda(run.usual.fits, names, BOOL),
             "settle_lets": settle_lets,
-            "settle": settle,
+            "settle": settle or [f"r.{field.name}" for field in run.fields],
         }
     return {
         "begin": [f"run.{name} = {to_cuda(value, element, own[name])};" for name, value in run.begin.items()],
@@ -257,10 +264,17 @@ def _fields(fields: Sequence[StateField]) -> list[str]:
 
 
 def _transition(
-    transition: Transition | None, names: Mapping[str, Type], fields: Mapping[str, Type]
+    transition: Transition | None,
+    names: Mapping[str, Type],
+    fields: Mapping[str, Type],
+    stored: Sequence[StateField] = (),
 ) -> tuple[list[str], list[str]]:
+    """The lets and values of a transition; integers that are `stored` in fewer bits are narrowed to them."""
     if transition is None:
         return [], []
     scope = {**names, **{s.name: _TYPES[s.kind] for s in transition.lets}}
     values = [to_cuda(v, scope, type_) for v, type_ in zip(transition.values, fields.values(), strict=True)]
+    for place, field in enumerate(stored):
+        if field.kind == "i32":
+            values[place] = f"i32({values[place]})"
     return _statements(transition.lets, scope), values

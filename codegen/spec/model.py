@@ -16,7 +16,7 @@ COMPUTE = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
 
 @dataclass(frozen=True)
 class StateField:
-    """A field of a state: its kind (compute or i64) and initial value."""
+    """A field of a state: its kind (compute or i64, in a run also i32) and initial value."""
 
     name: str
     kind: str
@@ -42,10 +42,11 @@ class Transition:
 
 @dataclass(frozen=True)
 class UsualStep:
-    """A cheaper step with equal bits, for packs whose elements are all usual."""
+    """A cheaper step with equal bits, tried on a pack of elements: the fields that a trial has beyond the run's."""
 
-    when: Expr
+    fields: tuple[StateField, ...]
     push: Transition
+    fits: Expr
     settle: Transition | None
 
 

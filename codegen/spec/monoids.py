@@ -13,6 +13,10 @@ from baracuda.codegen.spec.rules import parse_at
 
 Block = Mapping[str, object]
 
+STATE_KINDS: dict[str, Type] = {"compute": COMPUTE, "i64": INT}
+# A run takes in a lane's share of one chunk, so that 32 bits hold whatever it counts.
+RUN_KINDS: dict[str, Type] = {**STATE_KINDS, "i32": INT}
+
 
 def resolve_monoid(name: str, entry: schema.Monoid, problems: Problems) -> Monoid | None:
     """The monoid, or None with every reason noted."""
@@ -75,7 +79,7 @@ class _Resolver:
     def run(
         self, entry: schema.Run, types: dict[str, Type], element: dict[str, Type], path: Path
     ) -> RunState:
-        fields, own = self.state(entry.state, (*path, "state"))
+        fields, own = self.state(entry.state, (*path, "state"), RUN_KINDS)
         push = self.transition(entry.push, own, {"r": STATE(own), **element}, (*path, "push"))
         close = self.transition(entry.close, types, {"r": STATE(own)}, (*path, "close"))
         usual = None if entry.usual is None else self.usual(entry.usual, own, element, (*path, "usual"))
@@ -94,25 +98,35 @@ class _Resolver:
     def usual(
         self, entry: schema.Usual, own: dict[str, Type], element: dict[str, Type], path: Path
     ) -> UsualStep | None:
-        names = {"r": STATE(own), **element}
-        when = self.checked(entry.when, {**names, **self.constants}, BOOL, (*path, "when"))
-        push = self.transition(entry.push, own, names, (*path, "push"))
-        settle = (
-            self.transition(entry.settle, own, {"r": STATE(own)}, (*path, "settle")) if entry.settle else None
-        )
-        return None if when is None else UsualStep(when, push, settle)
+        fields, further = self.state(entry.state, (*path, "state"), RUN_KINDS, {"r": STATE(own)})
+        for name in set(further) & set(own):
+            self.problems.add((*path, "state", name), f"the run has a field {name!r} already", "another name")
+        trial = {**own, **further}
+        push = self.transition(entry.push, trial, {"r": STATE(trial), **element}, (*path, "push"))
+        fits = self.checked(entry.fits, {"r": STATE(trial), **self.constants}, BOOL, (*path, "fits"))
+        settle = None
+        if entry.settle:
+            settle = self.transition(entry.settle, own, {"r": STATE(trial)}, (*path, "settle"))
+        return None if fits is None else UsualStep(fields, push, fits, settle)
 
-    def state(self, block: Mapping[str, str], path: Path) -> tuple[tuple[StateField, ...], dict[str, Type]]:
+    def state(
+        self,
+        block: Mapping[str, str],
+        path: Path,
+        kinds: Mapping[str, Type] = STATE_KINDS,
+        known: Mapping[str, Type] | None = None,
+    ) -> tuple[tuple[StateField, ...], dict[str, Type]]:
+        """The fields and their types; initial values may read the names in `known`."""
         fields: list[StateField] = []
         types: dict[str, Type] = {}
         for name, text in block.items():
             kind, equals, initial = (part.strip() for part in text.partition("="))
-            if not equals or kind not in ("compute", "i64"):
-                self.problems.add((*path, name), f"is {text!r}", "`compute = VALUE` or `i64 = VALUE`")
-                types[name] = INT if kind == "i64" else COMPUTE  # one mistake, one message
+            types[name] = kinds.get(kind, COMPUTE)
+            if not equals or kind not in kinds:
+                wanted = " or ".join(f"`{known} = VALUE`" for known in kinds)
+                self.problems.add((*path, name), f"is {text!r}", wanted)
                 continue
-            types[name] = COMPUTE if kind == "compute" else INT
-            expr = self.checked(initial, {}, types[name], (*path, name))
+            expr = self.checked(initial, known or {}, types[name], (*path, name))
             if expr is not None:
                 fields.append(StateField(name, kind, expr))
         return tuple(fields), types

@@ -17,21 +17,27 @@ class Model(BaseModel):
 
 
 class Usual(Model):
-    """A cheaper step for elements of the usual kind. It must give the bits that `push` gives."""
+    """A cheaper step, tried on packs of elements. Where it fits it must give the bits that `push` gives."""
 
-    when: Expression = Field(description="whether the element x is usual, given the run r before its pack")
-    push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
-        description="the run r after the usual element x"
+    state: dict[Identifier, str] = Field(
+        default={},
+        description="further fields of a trial: `type = initial value`, which may read the run r before the pack",
     )
+    push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
+        description="the trial r after the element x: a value for each field of the run and of `state`"
+    )
+    fits: Expression = Field(description="whether the trial r of a whole pack counts; else `push` takes the pack in")
     settle: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
-        default={}, description="the run r after a pack of usual elements; without it, r as it is"
+        default={}, description="the run after the pack, from the trial r; without it, r's own fields"
     )
 
 
 class Run(Model):
     """How a lane takes in its elements one after another, where merging a state for each would cost much."""
 
-    state: dict[Identifier, str] = Field(description="field: `type = initial value`, type compute or i64")
+    state: dict[Identifier, str] = Field(
+        description="field: `type = initial value`, type compute, i64 or i32"
+    )
     push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the run r after the element x, a value a field; `let` names sub-expressions"
     )

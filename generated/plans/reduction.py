@@ -147,19 +147,17 @@ class ReducePlan(Plan):
 
     VAR (f16, bf16, f32, f64): variance with n - correction degrees of freedom, NaN where there are none;
         torch.var, jnp.var
-        origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
-        v = moments(x - origin)
+        v = moments(x)
         y = v.m2 / freedom if freedom > 0 else nan
-        mean = v.mean + origin if extent > 0 else nan
+        mean = v.mean if extent > 0 else nan
 
     STD (f16, bf16, f32, f64): square root of the variance, with gradient 0 where it is 0; torch.std,
         jnp.std
-        origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
-        v = moments(x - origin)
+        v = moments(x)
         y = sqrt(v.m2 / freedom) if freedom > 0 else nan
-        mean = v.mean + origin if extent > 0 else nan
+        mean = v.mean if extent > 0 else nan
 
     `select` checks a ReduceDescriptor and compiles or loads its kernels.
     `run` takes ReduceArgs: tensors with any strides, zero and negative ones included.
@@ -301,7 +299,7 @@ class ReducePlan(Plan):
             source="reduction/reduce_var.cu",
             dtypes=("f16", "bf16", "f32", "f64"),
             inputs=("x",),
-            row_inputs=("x",),
+            row_inputs=(),
             outputs=(),
             row_outputs=("y", "mean"),
             required=frozenset({"x", "y"}),
@@ -309,7 +307,7 @@ class ReducePlan(Plan):
             batch_invariant=("y", "mean"),
             attributes="i",
             fold=_reduce_var_scalars,
-            state="aaa",
+            state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
         ),
@@ -318,7 +316,7 @@ class ReducePlan(Plan):
             source="reduction/reduce_std.cu",
             dtypes=("f16", "bf16", "f32", "f64"),
             inputs=("x",),
-            row_inputs=("x",),
+            row_inputs=(),
             outputs=(),
             row_outputs=("y", "mean"),
             required=frozenset({"x", "y"}),
@@ -326,7 +324,7 @@ class ReducePlan(Plan):
             batch_invariant=("y", "mean"),
             attributes="i",
             fold=_reduce_std_scalars,
-            state="aaa",
+            state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
         ),
@@ -419,19 +417,17 @@ class ReduceBackwardPlan(Plan):
 
     VAR (f16, bf16, f32, f64): variance with n - correction degrees of freedom, NaN where there are none;
         torch.var, jnp.var
-        origin = head(x) if isfinite(head(x)) else 0
         factor = 2 / max(extent - correction, 1)
-        v = moments(x - origin)
-        dx = dy * ((x - origin - v.mean) * factor)
+        v = moments(x)
+        dx = dy * ((x - v.origin - v.shift) * factor)
 
     STD (f16, bf16, f32, f64): square root of the variance, with gradient 0 where it is 0; torch.std,
         jnp.std
-        origin = head(x) if isfinite(head(x)) else 0
         freedom = extent - correction
         factor = nan if freedom <= 0 or v.m2 == inf else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) *
             freedom)
-        v = moments(x - origin)
-        dx = dy * ((x - origin - v.mean) * factor)
+        v = moments(x)
+        dx = dy * ((x - v.origin - v.shift) * factor)
 
     `select` checks a ReduceBackwardDescriptor and compiles or loads its kernels.
     `run` takes ReduceBackwardArgs: tensors with any strides, zero and negative ones included.
@@ -574,7 +570,7 @@ class ReduceBackwardPlan(Plan):
             source="reduction/reduce_var_backward.cu",
             dtypes=("f16", "bf16", "f32", "f64"),
             inputs=("x",),
-            row_inputs=("dy", "x"),
+            row_inputs=("dy",),
             outputs=("dx",),
             row_outputs=(),
             required=frozenset({"dy", "x", "dx"}),
@@ -582,7 +578,7 @@ class ReduceBackwardPlan(Plan):
             batch_invariant=("dx",),
             attributes="i",
             fold=_reduce_var_backward_scalars,
-            state="aaa",
+            state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
         ),
@@ -591,7 +587,7 @@ class ReduceBackwardPlan(Plan):
             source="reduction/reduce_std_backward.cu",
             dtypes=("f16", "bf16", "f32", "f64"),
             inputs=("x",),
-            row_inputs=("dy", "x"),
+            row_inputs=("dy",),
             outputs=("dx",),
             row_outputs=(),
             required=frozenset({"dy", "x", "y", "dx"}),
@@ -599,7 +595,7 @@ class ReduceBackwardPlan(Plan):
             batch_invariant=("dx",),
             attributes="i",
             fold=_reduce_std_backward_scalars,
-            state="aaa",
+            state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
         ),

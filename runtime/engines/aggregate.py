@@ -17,6 +17,7 @@ from baracuda.engines.base import (
     Tensors,
     ceil_div,
     check_rank,
+    log2,
     power_of_two_from,
     scalar_format,
 )
@@ -147,7 +148,7 @@ class Rows:
         narrow, wide = ["contig", "strided", "columns"], ["strided64"]
         if self.program.state:
             maps = bool(self.program.outputs)
-            narrow = [*narrow, "nodes", *(f"map_{name}" for name in narrow if maps)]
+            narrow = [*narrow, "long", "nodes", *(f"map_{name}" for name in narrow if maps)]
             wide = [*wide, *(f"map_{name}" for name in wide if maps)]
         prefix = self.program.prefix
         return {
@@ -237,7 +238,8 @@ class Rows:
         spread = self._spread
         if not self.program.state:
             return (self._step(layout.variant, layout, tensors, spread_elements(self._extent, self._pack)),)
-        steps = [self._step(layout.variant, layout, tensors, spread)]
+        many_chunks = layout.variant == "contig" and self._chunks > 1
+        steps = [self._step("long" if many_chunks else layout.variant, layout, tensors, spread)]
         if spread.splits > 1:
             steps.append(self._nodes(layout, tensors, spread))
             if self.program.outputs:
@@ -261,11 +263,12 @@ class Rows:
     def _nodes(self, layout: _Layout, tensors: Tensors, spread: Spread) -> LaunchStep:
         # It walks no elements; its parameters are those of the kernels with 64-bit offsets.
         groups = ceil_div(spread.splits, LANES)
+        lanes = min(power_of_two_from(spread.splits), LANES)
         warps = min(power_of_two_from(groups), WARPS)
         each = power_of_two_from(ceil_div(groups, warps))
-        shape = Spread(LANES, warps, each, spread.splits)
+        shape = Spread(lanes, warps, each, spread.splits)
         step = self._step("nodes", replace(layout, wide=True), tensors, shape)
-        return replace(step, grid=ceil_div(self._rows, WARPS // warps))
+        return replace(step, grid=ceil_div(self._rows, THREADS // (lanes * warps)))
 
     def _step(
         self, variant: str, layout: _Layout, tensors: Tensors, spread: Spread, node_splits: int | None = None
@@ -288,8 +291,8 @@ class Rows:
             spread.splits,
             spread.chunks,
             columns,
-            spread.lanes,
-            spread.warps,
+            log2(spread.lanes),
+            log2(spread.warps),
             int(layout.packed),
             *axes_values(layout.kept, True, operands),
             *axes_values(layout.reduced, layout.wide, walked),

@@ -14,7 +14,7 @@ from baracuda.layout import Walk
 from baracuda.packing import MAX_RANK, compiled
 from baracuda.tensor import TensorRef
 
-__all__ = ["THREADS", "Engine", "LaunchStep", "Tensors", "ceil_div", "power_of_two_from"]
+__all__ = ["THREADS", "Engine", "LaunchStep", "Tensors", "ceil_div", "log2", "power_of_two_from"]
 
 #: Threads a block of every map and aggregate kernel.
 THREADS = 256
@@ -126,3 +126,8 @@ def ceil_div(number: int, divisor: int) -> int:
 def power_of_two_from(number: int) -> int:
     """The smallest power of two that is not below `number`."""
     return 1 << max(number - 1, 0).bit_length()
+
+
+def log2(number: int) -> int:
+    """The exponent of a power of two."""
+    return number.bit_length() - 1

@@ -45,6 +45,9 @@ using Sum_da = baracuda::OutputSum<A, Formula, 1, 2, 0>;
 using Narrow_da = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
 using Wide_da = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
 BARACUDA_KERNEL(lerp_backward, sum_da_contig, 256, Wide_da) {
+    baracuda::aggregate_short_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_da_long, 256, Wide_da) {
     baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_da_strided, 256, Narrow_da) {
@@ -67,6 +70,9 @@ using Sum_db = baracuda::OutputSum<A, Formula, 1, 2, 1>;
 using Narrow_db = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
 using Wide_db = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
 BARACUDA_KERNEL(lerp_backward, sum_db_contig, 256, Wide_db) {
+    baracuda::aggregate_short_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(lerp_backward, sum_db_long, 256, Wide_db) {
     baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_db_strided, 256, Narrow_db) {

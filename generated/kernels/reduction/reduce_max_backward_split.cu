@@ -80,7 +80,10 @@ using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(reduce_max_backward_split, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_max_backward_split, contig, 256, Wide) {
+    baracuda::aggregate_short_rows<T>(p.operands, p.formula);
+}
+BARACUDA_KERNEL(reduce_max_backward_split, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, columns, 256, Wide) {
     baracuda::aggregate_columns<T>(p.operands, p.formula);

@@ -16,6 +16,7 @@ struct Squares {
     static constexpr A tiny = baracuda::by_compute<A>(1.0842021724855044e-19f, 1.4916681462400413e-154);
     static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
     static constexpr A grow = baracuda::by_compute<A>(1.2676506002282294e+30f, 5.260135901548374e+210);
+    static constexpr A ample = baracuda::by_compute<A>(8.271806125530277e-25f, 1.18e-271);
     A big = A(0);
     A mid = A(0);
     A small = A(0);
@@ -28,17 +29,30 @@ struct Squares {
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const bool is_big = baracuda::abs(x) > huge;
-        const bool is_small = baracuda::abs(x) < tiny;
+        const bool is_small = baracuda::abs(x) < tiny && r.mid < ample;
         run = {r.big + (is_big ? baracuda::square(x * shrink) : A(0)),
             r.mid + ((is_big || is_small) ? A(0) : baracuda::square(x)),
                 r.small + (is_small ? baracuda::square(x * grow) : A(0))};
     }
-    BARACUDA_FN static bool usual(const Run& r, A x, i64 index) {
-        return baracuda::abs(x) <= huge && (baracuda::abs(x) >= tiny || x == A(0));
+    struct Trial {  // a pack that is taken in by a cheaper step
+        A big;
+        A mid;
+        A small;
+        A before;
+        A least;
+        A total;
+    };
+    BARACUDA_FN static Trial attempt(const Run& r) { return {r.big, r.mid, r.small, r.mid, baracuda::inf<A>, A(0)}; }
+    BARACUDA_FN static void push(Trial& trial, A x, i64 index) {
+        const Trial r = trial;
+        trial = {r.big, r.mid + baracuda::square(x), r.small, r.before, baracuda::min(r.least, baracuda::abs(x)),
+            r.total + baracuda::abs(x)};
     }
-    BARACUDA_FN static void push_usual(Run& run, A x, i64 index) {
-        const Run r = run;
-        run = {r.big, r.mid + baracuda::square(x), r.small};
+    BARACUDA_FN static bool fits(const Trial& r) {
+        return r.mid < huge * huge && (r.before >= ample || r.least >= tiny || r.total == A(0));
+    }
+    BARACUDA_FN static Run settle(const Trial& r) {
+        return {r.big, r.mid, r.small};
     }
     BARACUDA_FN static Squares close(const Run& r) {
         return {r.big, r.mid, r.small};
@@ -73,15 +87,21 @@ struct Formula {
         const A x = in[0];
         Squares::push(run.squares_x, x, index);
     }
-    BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
-        const A x = in[0];
-        return Squares::usual(run.squares_x, x, index);
+    struct Trial {  // a pack of elements that is taken in by a cheaper step
+        Squares::Trial squares_x;
+    };
+    BARACUDA_FN static Trial attempt(const Run& run) {
+        return {Squares::attempt(run.squares_x)};
     }
-    BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        Squares::push_usual(run.squares_x, x, index);
+        Squares::push(trial.squares_x, x, index);
     }
-    BARACUDA_FN void settle(Run& run) const {
+    BARACUDA_FN static bool fits(const Trial& trial) {
+        return Squares::fits(trial.squares_x);
+    }
+    BARACUDA_FN static Run settle(const Trial& trial) {
+        return {Squares::settle(trial.squares_x)};
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Squares::close(run.squares_x)};
@@ -108,7 +128,8 @@ using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(reduce_norm2, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_norm2, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_norm2, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_norm2, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }

@@ -8,6 +8,7 @@ namespace BARACUDA_NAMESPACE {
 
 using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
+using baracuda::i32;
 using baracuda::i64;
 
 // Product: product of x.
@@ -18,25 +19,31 @@ struct Product {
 
     struct Run {
         A m = A(1);
-        i64 e = 0;
-        i64 zeros = 0;
+        i32 e = 0;
+        i32 zeros = 0;
     };
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const A both = r.m * (x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x));
-        run = {baracuda::mantissa(both), r.e + baracuda::exponent(x) + baracuda::exponent(both),
-            r.zeros + (x == A(0) ? 1 : 0)};
+        run = {baracuda::mantissa(both), i32(r.e + baracuda::exponent(x) + baracuda::exponent(both)),
+            i32(r.zeros + (x == A(0) ? 1 : 0))};
     }
-    BARACUDA_FN static bool usual(const Run& r, A x, i64 index) {
-        return baracuda::abs(x) > A(3e-05) && baracuda::abs(x) < A(30000.0);
+    struct Trial {  // a pack that is taken in by a cheaper step
+        A m;
+        i32 e;
+        i32 zeros;
+        A w;
+    };
+    BARACUDA_FN static Trial attempt(const Run& r) { return {r.m, r.e, r.zeros, A(0)}; }
+    BARACUDA_FN static void push(Trial& trial, A x, i64 index) {
+        const Trial r = trial;
+        trial = {r.m * x, i32(r.e), i32(r.zeros), r.w + baracuda::square(x)};
     }
-    BARACUDA_FN static void push_usual(Run& run, A x, i64 index) {
-        const Run r = run;
-        run = {r.m * x, r.e, r.zeros};
+    BARACUDA_FN static bool fits(const Trial& r) {
+        return r.w < A(1048576) && baracuda::abs(r.m) >= A(1.4e-17) && baracuda::abs(r.m) < A(1e+25);
     }
-    BARACUDA_FN static void settle(Run& run) {
-        const Run r = run;
-        run = {baracuda::mantissa(r.m), r.e + baracuda::exponent(r.m), r.zeros};
+    BARACUDA_FN static Run settle(const Trial& r) {
+        return {baracuda::normal_mantissa(r.m), i32(r.e + baracuda::normal_exponent(r.m)), i32(r.zeros)};
     }
     BARACUDA_FN static Product close(const Run& r) {
         return {r.m, r.e, r.zeros};
@@ -67,16 +74,21 @@ struct Formula {
         const A x = in[0];
         Product::push(run.product_x, x, index);
     }
-    BARACUDA_FN bool usual(const Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
-        const A x = in[0];
-        return Product::usual(run.product_x, x, index);
+    struct Trial {  // a pack of elements that is taken in by a cheaper step
+        Product::Trial product_x;
+    };
+    BARACUDA_FN static Trial attempt(const Run& run) {
+        return {Product::attempt(run.product_x)};
     }
-    BARACUDA_FN void push_usual(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        Product::push_usual(run.product_x, x, index);
+        Product::push(trial.product_x, x, index);
     }
-    BARACUDA_FN void settle(Run& run) const {
-        Product::settle(run.product_x);
+    BARACUDA_FN static bool fits(const Trial& trial) {
+        return Product::fits(trial.product_x);
+    }
+    BARACUDA_FN static Run settle(const Trial& trial) {
+        return {Product::settle(trial.product_x)};
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Product::close(run.product_x)};
@@ -103,7 +115,8 @@ using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(reduce_prod, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }

@@ -1,9 +1,8 @@
 // reduce_std_backward: gradients of square root of the variance, with gradient 0 where it is 0; torch.std, jnp.std.
-//   origin = head(x) if isfinite(head(x)) else 0
 //   freedom = extent - correction
 //   factor = nan if freedom <= 0 or v.m2 == inf else 0 if v.m2 == 0 else 1 / (sqrt(v.m2 / freedom) * freedom)
-//   v = moments(x - origin)
-//   dx = dy * ((x - origin - v.mean) * factor)
+//   v = moments(x)
+//   dx = dy * ((x - v.origin - v.shift) * factor)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -12,16 +11,18 @@ namespace BARACUDA_NAMESPACE {
 
 using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
+using baracuda::i32;
 using baracuda::i64;
 
 // Moments: count, mean and sum of squared deviations from the mean of x.
 struct Moments {
     A n = A(0);
-    A mean = A(0);
+    A origin = A(0);
+    A shift = A(0);
     A m2 = A(0);
 
     struct Run {
-        i64 n = 0;
+        i32 n = 0;
         A origin = A(0);
         A s = A(0);
         A q = A(0);
@@ -32,21 +33,23 @@ struct Moments {
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const A d = x - r.origin;
-        run = {r.n + 1, r.origin, r.s + d, r.q + d * d};
+        run = {i32(r.n + 1), r.origin, r.s + d, r.q + d * d};
     }
     BARACUDA_FN static Moments close(const Run& r) {
         const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
-        return {A(r.n), r.origin + shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
+        return {A(r.n), r.origin, shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
             : (r.q == baracuda::inf<A> ? baracuda::inf<A> : baracuda::max(r.q - r.s * shift, A(0)))};
     }
     BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
         const A n = a.n + b.n;
-        const A d = b.mean - a.mean;
-        const A share = n == A(0) ? A(0) : b.n / n;
-        return {n, b.n == A(0) ? a.mean : (a.n == A(0) ? b.mean : a.mean + d * share),
-            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        const A d = b.origin - a.origin + (b.shift - a.shift);
+        const A share = a.n == b.n ? A(0.5) : b.n / n;
+        return {n, a.n == A(0) ? b.origin : a.origin,
+            b.n == A(0) ? a.shift : (a.n == A(0) ? b.shift : a.shift + d * share),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
-    BARACUDA_FN A value() const { return mean; }
+    BARACUDA_FN A mean() const { return origin + shift; }
+    BARACUDA_FN A value() const { return mean(); }
 };
 
 struct Formula {
@@ -60,25 +63,21 @@ struct Formula {
     };
     struct Row {  // what the elements of a row share
         A dy;
-        A v_mean;
-        A origin;
+        A v_origin;
+        A v_shift;
         A factor;
     };
     i64 correction;
 
-    BARACUDA_FN static constexpr bool is_head(int place) { return place == 1; }
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        const A head_x = row_in[1];
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
-        Moments::push(run.v, x - origin, index);
+        Moments::push(run.v, x, index);
     }
-    BARACUDA_FN void begin(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
+    BARACUDA_FN void begin(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        const A head_x = row_in[1];
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
-        Moments::begin(run.v, x - origin, index);
+        Moments::begin(run.v, x, index);
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Moments::close(run.v)};
@@ -87,32 +86,32 @@ struct Formula {
         return {Moments::merge(a.v, b.v)};
     }
 
-    BARACUDA_FN Row values(const State& state, const A (&row_in)[2], i64 extent) const {
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A dy = row_in[0];
-        const A head_x = row_in[1];
         const A v_m2 = state.v.m2;
-        const A v_mean = state.v.mean;
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        const A v_origin = state.v.origin;
+        const A v_shift = state.v.shift;
         const i64 freedom = extent - correction;
         const A factor = (freedom <= 0 || v_m2 == baracuda::inf<A>) ? baracuda::nan<A>
             : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
-        return {dy, v_mean, origin, factor};
+        return {dy, v_origin, v_shift, factor};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.dy * ((x - row.origin - row.v_mean) * row.factor);
+        out[0] = row.dy * ((x - row.v_origin - row.v_shift) * row.factor);
     }
 };
 
 template <class Offset> struct Params {
-    baracuda::Rows<Offset, 1, 2, 1, 0> operands;
+    baracuda::Rows<Offset, 1, 1, 1, 0> operands;
     Formula formula;
 };
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(reduce_std_backward, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_std_backward, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_std_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_std_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_std_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }

@@ -69,7 +69,8 @@ using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(reduce_sum, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_sum, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_sum, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_sum, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_sum, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_sum, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }

@@ -1,9 +1,8 @@
 // reduce_var: variance with n - correction degrees of freedom, NaN where there are none; torch.var, jnp.var.
-//   origin = head(x) if isfinite(head(x)) else 0
 //   freedom = extent - correction
-//   v = moments(x - origin)
+//   v = moments(x)
 //   y = v.m2 / freedom if freedom > 0 else nan
-//   mean = v.mean + origin if extent > 0 else nan
+//   mean = v.mean if extent > 0 else nan
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -12,16 +11,18 @@ namespace BARACUDA_NAMESPACE {
 
 using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
+using baracuda::i32;
 using baracuda::i64;
 
 // Moments: count, mean and sum of squared deviations from the mean of x.
 struct Moments {
     A n = A(0);
-    A mean = A(0);
+    A origin = A(0);
+    A shift = A(0);
     A m2 = A(0);
 
     struct Run {
-        i64 n = 0;
+        i32 n = 0;
         A origin = A(0);
         A s = A(0);
         A q = A(0);
@@ -32,21 +33,23 @@ struct Moments {
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const A d = x - r.origin;
-        run = {r.n + 1, r.origin, r.s + d, r.q + d * d};
+        run = {i32(r.n + 1), r.origin, r.s + d, r.q + d * d};
     }
     BARACUDA_FN static Moments close(const Run& r) {
         const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
-        return {A(r.n), r.origin + shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
+        return {A(r.n), r.origin, shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
             : (r.q == baracuda::inf<A> ? baracuda::inf<A> : baracuda::max(r.q - r.s * shift, A(0)))};
     }
     BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
         const A n = a.n + b.n;
-        const A d = b.mean - a.mean;
-        const A share = n == A(0) ? A(0) : b.n / n;
-        return {n, b.n == A(0) ? a.mean : (a.n == A(0) ? b.mean : a.mean + d * share),
-            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        const A d = b.origin - a.origin + (b.shift - a.shift);
+        const A share = a.n == b.n ? A(0.5) : b.n / n;
+        return {n, a.n == A(0) ? b.origin : a.origin,
+            b.n == A(0) ? a.shift : (a.n == A(0) ? b.shift : a.shift + d * share),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
-    BARACUDA_FN A value() const { return mean; }
+    BARACUDA_FN A mean() const { return origin + shift; }
+    BARACUDA_FN A value() const { return mean(); }
 };
 
 struct Formula {
@@ -64,19 +67,15 @@ struct Formula {
     };
     i64 correction;
 
-    BARACUDA_FN static constexpr bool is_head(int place) { return place == 0; }
+    BARACUDA_FN static constexpr bool is_head(int) { return false; }
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        const A head_x = row_in[0];
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
-        Moments::push(run.v, x - origin, index);
+        Moments::push(run.v, x, index);
     }
     BARACUDA_FN void begin(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
-        const A head_x = row_in[0];
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
-        Moments::begin(run.v, x - origin, index);
+        Moments::begin(run.v, x, index);
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Moments::close(run.v)};
@@ -86,13 +85,11 @@ struct Formula {
     }
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
-        const A head_x = row_in[0];
         const A v_m2 = state.v.m2;
-        const A v_mean = state.v.mean;
-        const A origin = baracuda::isfinite(head_x) ? head_x : A(0);
+        const A v_mean = state.v.mean();
         const i64 freedom = extent - correction;
         const A new_y = freedom > 0 ? v_m2 / A(freedom) : baracuda::nan<A>;
-        const A new_mean = extent > 0 ? v_mean + origin : baracuda::nan<A>;
+        const A new_mean = extent > 0 ? v_mean : baracuda::nan<A>;
         return {new_y, new_mean};
     }
     BARACUDA_FN void finish(const Row& row, A (&out)[2]) const {
@@ -102,14 +99,15 @@ struct Formula {
 };
 
 template <class Offset> struct Params {
-    baracuda::Rows<Offset, 1, 1, 0, 2> operands;
+    baracuda::Rows<Offset, 1, 0, 0, 2> operands;
     Formula formula;
 };
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(reduce_var, contig, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_var, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_var, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_var, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_var, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_var, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }

@@ -4,7 +4,8 @@
 // A Formula has, with EI, RI inputs and EO, RO outputs of elements and of rows,
 //   State, Run                                         identities when default-constructed
 //   void push(Run&, const A (&x)[EI], const A (&row)[RI], i64 index)      takes in one element of a lane
-//   bool usual(const Run&, x, row, index), void push_usual(Run&, x, row, index), void settle(Run&)   if USUAL
+//   Trial attempt(const Run&), void push(Trial&, x, row, index), bool fits(const Trial&), Run settle(const Trial&)
+//                                                      a cheaper step, tried on a pack of elements, if USUAL
 //   void begin(Run&, x, row, index)                    what a run takes from its first element, if BEGINS
 //   static State close(const Run&)                     what a lane took in
 //   static State merge(const State&, const State&)
@@ -24,8 +25,8 @@ constexpr int WARPS = AGGREGATE_THREADS / LANES;
 
 BARACUDA_FN constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
 
-// How the rows lie in memory and how they are spread over threads: `lanes` of a warp and `warps` of a block share
-// a row, `splits` blocks do, each warp taking `chunks` chunks. All but splits are powers of two.
+// How the rows lie in memory and how they are spread over threads: 2^lane_bits lanes of a warp and 2^warp_bits warps
+// of a block share a row, `splits` blocks do, each warp taking `chunks` chunks, a power of two.
 // Blocks that share rows leave their states in `nodes` ([row][split]); merged states lie in `states` ([row]).
 template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     static constexpr int EI = EI_, RI = RI_, EO = EO_, RO = RO_;
@@ -39,11 +40,14 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     i64 splits;
     i64 chunks;
     i64 columns;  // columns.cuh: neighbouring rows whose elements lie side by side
-    i32 lanes;
-    i32 warps;
+    i32 lane_bits;
+    i32 warp_bits;
     i32 packed;  // 16-byte accesses: rows (or, in columns.cuh, columns) are contiguous and aligned
     Axes<i64, IN + OUT> kept;
     Axes<Offset, EI + EO> reduced;
+
+    BARACUDA_FN int lanes() const { return 1 << lane_bits; }
+    BARACUDA_FN int warps() const { return 1 << warp_bits; }
 };
 
 // Elements one after another; not inlined, so that its registers are not the common path's.
@@ -53,30 +57,40 @@ BARACUDA_RARE void push_each(const Formula& formula, typename Formula::Run& run,
     for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
 }
 
-// Neighbouring elements into a run: by the formula's cheaper step where all of them are usual, with equal bits.
+// The same for registers: copies, so that run and x stay there where this does not happen.
 template <int COUNT, class Formula, class A, int EI, int RI>
-BARACUDA_FN void push_all(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
+BARACUDA_FN void push_copies(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
+    typename Formula::Run changed = run;
+    A copy[COUNT][EI], row_copy[RI];
+    for (int s = 0; s < COUNT; ++s)
+        for (int i = 0; i < EI; ++i) copy[s][i] = x[s][i];
+    for (int r = 0; r < RI; ++r) row_copy[r] = row_in[r];
+    push_each<COUNT>(formula, changed, copy, row_copy, first);
+    run = changed;
+}
+
+// Neighbouring elements of several rows into their runs, by the formula's cheaper step where there is one, with equal
+// bits. False where that does not fit them all: then the runs are as they were.
+template <int COUNT, int ROWS, class Formula, class A, int EI, int RI>
+BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)[ROWS], const A (&x)[ROWS][COUNT][EI], const A (&row_in)[ROWS][RI], i64 first) {
     if constexpr (Formula::USUAL) {
-        bool usual = true;
+        typename Formula::Trial trial[ROWS];
+        bool fits = true;
         BARACUDA_UNROLL
-        for (int s = 0; s < COUNT; ++s) usual = usual && formula.usual(run, x[s], row_in, first + s);
-        if (usual) {
-            BARACUDA_UNROLL
-            for (int s = 0; s < COUNT; ++s) formula.push_usual(run, x[s], row_in, first + s);
-            formula.settle(run);
-        } else {
-            // Copies, so that run and x stay in registers where this does not happen.
-            typename Formula::Run changed = run;
-            A copy[COUNT][EI], row_copy[RI];
-            for (int s = 0; s < COUNT; ++s)
-                for (int i = 0; i < EI; ++i) copy[s][i] = x[s][i];
-            for (int r = 0; r < RI; ++r) row_copy[r] = row_in[r];
-            push_each<COUNT>(formula, changed, copy, row_copy, first);
-            run = changed;
+        for (int r = 0; r < ROWS; ++r) {
+            trial[r] = Formula::attempt(run[r]);
+            for (int s = 0; s < COUNT; ++s) formula.push(trial[r], x[r][s], row_in[r], first + s);
+            fits = fits && Formula::fits(trial[r]);
         }
+        BARACUDA_UNROLL
+        for (int r = 0; r < ROWS; ++r)
+            if (fits) run[r] = Formula::settle(trial[r]);
+        return fits;
     } else {
         BARACUDA_UNROLL
-        for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
+        for (int r = 0; r < ROWS; ++r)
+            for (int s = 0; s < COUNT; ++s) formula.push(run[r], x[r][s], row_in[r], first + s);
+        return true;
     }
 }
 
@@ -95,7 +109,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
     i64 row, extent;  // the extent is 0 for a row that is not there
     const T* from[at_least_one(EI)];
     T* to[at_least_one(EO)];
-    A row_in[at_least_one(RI)];
+    A row_in[1][at_least_one(RI)];
 
     BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 number) : p(operands), formula(f), row(number) {
         const bool there = row < p.rows;
@@ -106,7 +120,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         // A head is an element: a row without elements has none.
         for (int r = 0; r < RI; ++r)
-            row_in[r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
+            row_in[0][r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
     }
 
     BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {
@@ -118,12 +132,12 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         for (int i = 0; i < EI; ++i) pack[i] = load_pack(from[i] + element);
     }
 
-    BARACUDA_FN void push_packs(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
-        A x[SIZE][at_least_one(EI)];
+    BARACUDA_FN void push_packs(Run (&run)[1], const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
+        A x[1][SIZE][at_least_one(EI)];
         BARACUDA_UNROLL
         for (int s = 0; s < SIZE; ++s)
-            for (int i = 0; i < EI; ++i) x[s][i] = widen(pack[i].item[s]);
-        push_all<SIZE>(formula, run, x, row_in, element);
+            for (int i = 0; i < EI; ++i) x[0][s][i] = widen(pack[i].item[s]);
+        if (!push_usual(formula, run, x, row_in, element)) push_copies(formula, run[0], x[0], row_in[0], element);
     }
 
     BARACUDA_FN void push_scalar(Run& run, i64 element) const {
@@ -131,7 +145,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         places(element, place);
         A x[at_least_one(EI)];
         for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
-        formula.push(run, x, row_in, element);
+        formula.push(run, x, row_in[0], element);
     }
 
     // What a run takes from its first element before it takes in any.
@@ -140,16 +154,18 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         places(element, place);
         A x[at_least_one(EI)];
         for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
-        formula.begin(run, x, row_in, element);
+        formula.begin(run, x, row_in[0], element);
+    }
+    BARACUDA_FN void begin(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
+        A x[at_least_one(EI)];
+        for (int i = 0; i < EI; ++i) x[i] = widen(pack[i].item[0]);
+        formula.begin(run, x, row_in[0], element);
     }
 
-    // The state of one chunk, in every lane that shares the row.
-    BARACUDA_FN State chunk(i64 number, int lane) const {
-        Run run;
+    // What a lane took in of one chunk.
+    BARACUDA_FN State of_lane(i64 number, int lane) const {
+        Run run[1];
         const i64 first = number * CHUNK + lane * SIZE;
-        if constexpr (Formula::BEGINS) {
-            if (first < extent) begin(run, first);
-        }
         if (p.packed && (number + 1) * CHUNK <= extent) {
             BARACUDA_KEEP_LOOP
             for (int step = 0; step < STEPS; step += AT_ONCE) {
@@ -157,10 +173,16 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
                 Pack<T> pack[AT_ONCE][at_least_one(EI)];
                 BARACUDA_UNROLL
                 for (int k = 0; k < AT_ONCE; ++k) load(element + k * LANES * SIZE, pack[k]);
+                if constexpr (Formula::BEGINS) {
+                    if (step == 0) begin(run[0], pack[0], first);
+                }
                 BARACUDA_UNROLL
                 for (int k = 0; k < AT_ONCE; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
             }
         } else {
+            if constexpr (Formula::BEGINS) {
+                if (first < extent) begin(run[0], first);
+            }
             BARACUDA_KEEP_LOOP
             for (int k = 0; k < STEPS; ++k) {
                 const i64 element = first + k * LANES * SIZE;
@@ -170,11 +192,32 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
                     push_packs(run, pack, element);
                 } else {
                     BARACUDA_KEEP_LOOP
-                    for (int s = 0; s < SIZE && element + s < extent; ++s) push_scalar(run, element + s);
+                    for (int s = 0; s < SIZE && element + s < extent; ++s) push_scalar(run[0], element + s);
                 }
             }
         }
-        return merge_lanes<Formula>(Formula::close(run), lane, p.lanes);
+        return Formula::close(run[0]);
+    }
+
+    // The state of one chunk, in every lane that shares the row.
+    BARACUDA_FN State chunk(i64 number, int lane) const {
+        return merge_lanes<Formula>(of_lane(number, lane), lane, p.lanes());
+    }
+
+    // The states of 2^bits, at most four, chunks that lie `apart` chunks from each other: lane l gets that of chunk
+    // l mod 2^bits. Two lanes that merge hold the states of two chunks, and each merges one.
+    BARACUDA_FN State chunks(i64 number, i64 apart, int bits, int lane) const {
+        State first, pair, state;
+        BARACUDA_KEEP_LOOP
+        for (int k = 0; k < 1 << bits; ++k) {
+            const i64 at = number + k * apart;
+            state = at * CHUNK < extent ? of_lane(at, lane) : State();
+            if (k & 1) state = merge_pair<Formula>(first, state, lane, 1);
+            else first = state;
+            if (k == 1) pair = state;
+            if (k == 3) state = merge_pair<Formula>(pair, state, lane, 2);
+        }
+        return merge_lanes<Formula>(state, lane >> bits, LANES >> bits, 1 << bits);
     }
 
     BARACUDA_FN void map_packs(const typename Formula::Row& row, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
@@ -229,7 +272,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         } else {
             // Without packs neighbouring lanes take neighbouring elements; where an element is mapped changes no bit.
             BARACUDA_KEEP_LOOP
-            for (i64 element = number * CHUNK + lane; element < (number + 1) * CHUNK && element < extent; element += p.lanes)
+            for (i64 element = number * CHUNK + lane; element < (number + 1) * CHUNK && element < extent; element += p.lanes())
                 map_scalar(row, element);
         }
     }
@@ -250,15 +293,17 @@ struct RowThread {
     i64 row, split;
     bool leads;  // the row's first thread in the block
 
-    template <class Operands> BARACUDA_FN explicit RowThread(const Operands& p) {
-        const int sharing = p.lanes * p.warps;
-        lane = threadIdx.x % p.lanes;
+    template <class Operands> BARACUDA_FN explicit RowThread(const Operands& p) : RowThread(p, u32(p.splits)) {}
+
+    // `splits`: how many blocks share a row. A grid has fewer than 2^31.
+    template <class Operands> BARACUDA_FN RowThread(const Operands& p, u32 splits) {
+        const int bits = p.lane_bits + p.warp_bits;  // of a thread's number in its row
+        lane = threadIdx.x & (p.lanes() - 1);
         warp = threadIdx.x / LANES;
-        warp_of_row = warp % p.warps;
-        const u32 splits = u32(p.splits);  // a grid has fewer than 2^31 blocks
+        warp_of_row = warp & (p.warps() - 1);
         split = splits == 1 ? 0 : blockIdx.x % splits;
-        row = i64(splits == 1 ? blockIdx.x : blockIdx.x / splits) * (AGGREGATE_THREADS / sharing) + threadIdx.x / sharing;
-        leads = threadIdx.x % sharing == 0;
+        row = (i64(splits == 1 ? blockIdx.x : blockIdx.x / splits) * AGGREGATE_THREADS + threadIdx.x) >> bits;
+        leads = (threadIdx.x & ((1 << bits) - 1)) == 0;
     }
 };
 
@@ -299,8 +344,10 @@ BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps,
 template <class Formula, class Operands, class Cursor>
 BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cursor& cursor, const RowThread& t) {
     using State = typename Formula::State;
-    if (p.warps == 1) return cursor.chunk(0, t.lane);
-    const i64 first = t.split * p.warps * p.chunks + t.warp_of_row;
+    const int warps = p.warps();
+    if (warps == 1) return cursor.chunk(0, t.lane);
+    const i64 first = t.split * warps * p.chunks + t.warp_of_row;
+    const int bits = p.chunks >= 4 ? 2 : p.chunks == 2 ? 1 : 0;
     Fold<Formula> fold;
     State state;
     BARACUDA_KEEP_LOOP
@@ -308,19 +355,41 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
         const int rounds = int(p.chunks - done < LANES ? p.chunks - done : LANES);
         State held;
         BARACUDA_KEEP_LOOP
-        for (int round = 0; round < rounds; ++round) {
-            const i64 number = first + (done + round) * p.warps;
+        for (int round = 0; round < rounds; round += 1 << bits) {
+            const i64 number = first + (done + round) * warps;
             if (number * CHUNK >= cursor.extent) break;
-            const State of_chunk = cursor.chunk(number, t.lane);
-            if (t.lane == round) held = of_chunk;
+            const State of_chunk = cursor.chunks(number, warps, bits, t.lane);
+            if (t.lane >> bits == round >> bits) held = of_chunk;
         }
-        state = merge_rounds<Formula>(held, t, p.warps, rounds, done / LANES);
+        state = merge_rounds<Formula>(held, t, warps, rounds, done / LANES);
         if (p.chunks > LANES) fold.push(state, done / LANES, t.lane);
     }
     return p.chunks > LANES ? fold.total(p.chunks / LANES, t.lane) : state;
 }
 
-// One launch: the states of rows, and where no block shares them the outputs too.
+// The outputs of a row whose state is known, by the threads of a block that share it.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
+BARACUDA_FN void finish_row(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula, const RowCursor<T, Formula, Offset, EI, RI, EO, RO>& cursor,
+                            const RowThread& t, const typename Formula::State& state) {
+    const typename Formula::Row row = formula.values(state, cursor.row_in[0], p.extent);
+    if constexpr (RO > 0) {
+        if (t.leads) cursor.write_row(row);
+    }
+    if constexpr (EO > 0) {
+        for (i64 round = 0; round < p.chunks; ++round) cursor.map_chunk(row, round * p.warps() + t.warp_of_row, t.lane);
+    }
+}
+
+// Rows of one chunk: a warp or a part of it takes each.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
+BARACUDA_FN void aggregate_short_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
+    const RowThread t(p, 1);
+    const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
+    const typename Formula::State state = cursor.chunk(0, t.lane);
+    if (t.row < p.rows) finish_row<T>(p, formula, cursor, t, state);
+}
+
+// Rows of any length: their states, and where no block shares them the outputs too.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
 BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
     using State = typename Formula::State;
@@ -333,38 +402,34 @@ BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const For
         if (t.leads) static_cast<State*>(p.nodes)[t.row * p.splits + t.split] = state;
         return;
     }
-    const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
-    if constexpr (RO > 0) {
-        if (t.leads) cursor.write_row(row);
-    }
-    if constexpr (EO > 0) {
-        for (i64 round = 0; round < p.chunks; ++round) cursor.map_chunk(row, round * p.warps + t.warp_of_row, t.lane);
-    }
+    finish_row<T>(p, formula, cursor, t, state);
 }
 
-// The second stage of rows that blocks share: `warps` warps merge a row's nodes, `chunks` times 32 each.
+// The second stage of rows that blocks share. A few nodes lie side by side in a part of a warp; of many, each of a row's
+// warps merges `chunks` times 32.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
 BARACUDA_FN void aggregate_nodes(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
     using State = typename Formula::State;
-    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warp_of_row = warp % p.warps;
-    const i64 row = i64(blockIdx.x) * (WARPS / p.warps) + warp / p.warps;
-    const i64 splits = row < p.rows ? p.splits : 0;
-
-    const State* nodes = static_cast<const State*>(p.nodes) + row * p.splits;
-    const i64 first = warp_of_row * p.chunks;
+    const RowThread t(p, 1);
+    const i64 splits = t.row < p.rows ? p.splits : 0;
+    const State* nodes = static_cast<const State*>(p.nodes) + t.row * p.splits;
+    const i64 first = t.warp_of_row * p.chunks;
     Fold<Formula> fold;
+    State state;
     i64 number = 0;
-    for (; number < p.chunks && (first + number) * LANES < splits; ++number) {
-        const i64 node = (first + number) * LANES + lane;
-        fold.push(merge_lanes<Formula>(node < splits ? nodes[node] : State(), lane, LANES), number, lane);
+    BARACUDA_KEEP_LOOP
+    for (; number < p.chunks && (first + number) * LANES < p.splits; ++number) {
+        const i64 node = (first + number) * LANES + t.lane;
+        state = merge_lanes<Formula>(node < splits ? nodes[node] : State(), t.lane, p.lanes());
+        if (p.chunks > 1) fold.push(state, number, t.lane);
     }
-    State state = number ? fold.total(number, lane) : State();
-    if (p.warps > 1) state = merge_warps<Formula>(state, lane, warp, p.warps);
-    if (row >= p.rows || lane != 0 || warp_of_row != 0) return;
-    if (EO > 0) static_cast<State*>(p.states)[row] = state;
+    if (p.chunks > 1 && number) state = fold.total(number, t.lane);
+    if (p.warps() > 1) state = merge_warps<Formula>(state, t.lane, t.warp, p.warps());
+    if (t.row >= p.rows || !t.leads) return;
+    if (EO > 0) static_cast<State*>(p.states)[t.row] = state;
     if constexpr (RO > 0) {
-        const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, row);
-        cursor.write_row(formula.values(state, cursor.row_in, p.extent));
+        const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
+        cursor.write_row(formula.values(state, cursor.row_in[0], p.extent));
     }
 }
 
@@ -377,8 +442,8 @@ BARACUDA_FN void map_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& 
     const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
     State state;
     if (Formula::AGGREGATES) state = static_cast<const State*>(p.states)[t.row];
-    const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
-    const i64 first = (t.split * p.warps + t.warp_of_row) * p.chunks;
+    const typename Formula::Row row = formula.values(state, cursor.row_in[0], p.extent);
+    const i64 first = (t.split * p.warps() + t.warp_of_row) * p.chunks;
     for (i64 c = first; c < first + p.chunks && c * CHUNK < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
 }
 

@@ -19,6 +19,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     static constexpr int IN_WARP = LANES / ACROSS;                // lanes of the tree that a warp holds side by side
     static constexpr int IN_THREAD = LANES / WARPS / IN_WARP;     // and those that a thread takes one after another
     struct alignas(VC * sizeof(T)) Across { T item[VC]; };
+    using Loaded = Bytes<VC * int(sizeof(T))>;
 
     const Operands& p;
     const Formula& formula;
@@ -51,63 +52,97 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
 
     BARACUDA_FN i64 row(int v) const { return outer * p.columns + first_column + v; }
 
-    BARACUDA_FN void load(i64 element, Across (&x)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i) {
-            const T* from = static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i];
-            x[i] = load_whole<Across>(from);
-        }
+    BARACUDA_FN const T* at(int i, i64 element) const {
+        return static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i];
+    }
+    BARACUDA_FN void load(i64 element, Loaded (&x)[at_least_one(EI)]) const {
+        for (int i = 0; i < EI; ++i) x[i] = load_whole<Loaded>(at(i, element));
     }
     BARACUDA_FN void store(i64 element, int o, const Across& y) const {
         T* to = static_cast<T*>(p.out[o]) + offset[Operands::IN + o] + element * p.reduced.stride[0][EI + o];
         store_whole(to, y);
     }
 
-    // COUNT neighbouring elements of each column.
-    template <int COUNT> BARACUDA_FN void push(Run (&run)[VC], const Across (&x)[COUNT][at_least_one(EI)], i64 first) const {
+    template <int COUNT> BARACUDA_FN static void widen_all(const Loaded (&x)[COUNT][at_least_one(EI)], A (&in)[VC][COUNT][at_least_one(EI)]) {
         BARACUDA_UNROLL
-        for (int v = 0; v < VC; ++v) {
-            A in[COUNT][at_least_one(EI)];
-            BARACUDA_UNROLL
-            for (int s = 0; s < COUNT; ++s)
-                for (int i = 0; i < EI; ++i) in[s][i] = widen(x[s][i].item[v]);
-            push_all<COUNT>(formula, run[v], in, row_in[v], first);
-        }
+        for (int s = 0; s < COUNT; ++s)
+            for (int i = 0; i < EI; ++i) {
+                const Across across = bit_cast<Across>(x[s][i]);
+                for (int v = 0; v < VC; ++v) in[v][s][i] = widen(across.item[v]);
+            }
     }
 
-    BARACUDA_FN void begin_at(Run (&run)[VC], i64 element) const {
-        Across x[at_least_one(EI)];
-        load(element, x);
-        BARACUDA_UNROLL
-        for (int v = 0; v < VC; ++v) {
-            A in[at_least_one(EI)];
-            for (int i = 0; i < EI; ++i) in[i] = widen(x[i].item[v]);
-            formula.begin(run[v], in, row_in[v], element);
+    // COUNT neighbouring elements of each column, which `read` gives again where the cheaper step does not fit: so they
+    // need no registers until then.
+    template <int COUNT, class Read> BARACUDA_FN void push(Run (&run)[VC], const Read& read, i64 first, bool begins) const {
+        Loaded x[COUNT][at_least_one(EI)];
+        A in[VC][COUNT][at_least_one(EI)];
+        read(x);
+        widen_all(x, in);
+        if constexpr (Formula::BEGINS) {
+            if (begins)
+                for (int v = 0; v < VC; ++v) formula.begin(run[v], in[v][0], row_in[v], first);
         }
+        if (push_usual(formula, run, in, row_in, first)) return;
+        forget_memory();
+        read(x);
+        widen_all(x, in);
+        BARACUDA_UNROLL
+        for (int v = 0; v < VC; ++v) push_copies(formula, run[v], in[v], row_in[v], first);
+    }
+
+    // Elements are taken in by parts of a lane's SIZE. Those that come next are on their way meanwhile, into memory of
+    // the thread's own: registers would be too few. Columns of a few bytes go without.
+    static constexpr bool AHEAD = sizeof(Loaded) == 16;
+    static constexpr int MOST = EI > 2 ? 1 : 4 / at_least_one(EI);
+    static constexpr int PART = SIZE < MOST ? SIZE : MOST;
+    static constexpr int PARTS = SIZE / PART;
+    static constexpr int STAGES = 2;
+    static constexpr int SLOTS = STAGES * PART * at_least_one(EI);
+
+    BARACUDA_FN static Loaded* slot(Loaded* slots, int stage, int s, int i) {
+        return slots + ((stage * PART + s) * EI + i) * AGGREGATE_THREADS + threadIdx.x;
+    }
+    BARACUDA_FN void fetch(Loaded* slots, int stage, i64 element) const {
+        BARACUDA_UNROLL
+        for (int s = 0; s < PART; ++s)
+            for (int i = 0; i < EI; ++i) copy_async(slot(slots, stage, s, i), at(i, element + s));
     }
 
     // What one lane takes in of the thread's columns.
-    BARACUDA_FN void lane(int number, State (&state)[VC]) const {
+    BARACUDA_FN void lane(int number, Loaded* slots, State (&state)[VC]) const {
         Run run[VC];
-        const i64 begin = chunk * CHUNK + number * SIZE;
-        if constexpr (Formula::BEGINS) {
-            if (there && begin < p.extent) begin_at(run, begin);
+        const i64 first = chunk * CHUNK + number * SIZE;
+        const auto place = [first](int part) { return first + (part / PARTS * LANES * SIZE + part % PARTS * PART); };
+        const int whole = whole_packs<T>(there ? p.extent - first : 0);
+        const int parts = whole * PARTS;
+        if constexpr (AHEAD) {
+            BARACUDA_UNROLL
+            for (int stage = 0; stage < STAGES; ++stage) {
+                if (stage < parts) fetch(slots, stage, place(stage));
+                commit_copies();
+            }
         }
         BARACUDA_KEEP_LOOP
-        for (int k = 0; k < STEPS && there; ++k) {
-            const i64 element = chunk * CHUNK + (k * LANES + number) * SIZE;
-            if (element + SIZE <= p.extent) {
-                Across x[SIZE][at_least_one(EI)];
+        for (int part = 0; part < parts; ++part) {
+            if constexpr (AHEAD) wait_for_copies<STAGES - 1>();
+            const auto read = [&](Loaded (&x)[PART][at_least_one(EI)]) {
                 BARACUDA_UNROLL
-                for (int s = 0; s < SIZE; ++s) load(element + s, x[s]);
-                push<SIZE>(run, x, element);
-            } else {
-                BARACUDA_KEEP_LOOP
-                for (int s = 0; s < SIZE && element + s < p.extent; ++s) {
-                    Across x[1][at_least_one(EI)];
-                    load(element + s, x[0]);
-                    push<1>(run, x, element + s);
-                }
+                for (int s = 0; s < PART; ++s)
+                    for (int i = 0; i < EI; ++i)
+                        x[s][i] = load_whole<Loaded>(AHEAD ? static_cast<const void*>(slot(slots, part % STAGES, s, i)) : at(i, place(part) + s));
+            };
+            push<PART>(run, read, place(part), part == 0);
+            if constexpr (AHEAD) {
+                if (part + STAGES < parts) fetch(slots, part % STAGES, place(part + STAGES));
+                commit_copies();
             }
+        }
+        const i64 rest = place(parts);
+        BARACUDA_KEEP_LOOP
+        for (int s = 0; there && whole < STEPS && s < SIZE && rest + s < p.extent; ++s) {
+            const auto read = [&](Loaded (&x)[1][at_least_one(EI)]) { load(rest + s, x[0]); };
+            push<1>(run, read, rest + s, whole == 0 && s == 0);
         }
         BARACUDA_UNROLL
         for (int v = 0; v < VC; ++v) state[v] = Formula::close(run[v]);
@@ -116,10 +151,15 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     // The states of the block's columns; the result is that of column threadIdx.x, for threads below COLUMNS.
     BARACUDA_FN State aggregate() const {
         static_assert(IN_THREAD <= 4, "two levels hold a thread's lanes");
+        constexpr int COPIES = AHEAD ? SLOTS * AGGREGATE_THREADS * int(sizeof(Loaded)) : 0;
+        constexpr int STATES = WARPS * COLUMNS * int(sizeof(State));
+        struct alignas(16) Sixteen { char byte[16]; };
+        BARACUDA_SHARED(Sixteen, shared, ((COPIES > STATES ? COPIES : STATES) + 15) / 16);
+        Loaded* const slots = reinterpret_cast<Loaded*>(shared);
         State state[VC], single[VC], pair[VC];
         BARACUDA_KEEP_LOOP
         for (int n = 0; n < IN_THREAD; ++n) {
-            lane((warp * IN_WARP + down) * IN_THREAD + n, state);
+            lane((warp * IN_WARP + down) * IN_THREAD + n, slots, state);
             BARACUDA_UNROLL
             for (int v = 0; v < VC; ++v) {
                 if (n & 1) state[v] = Formula::merge(single[v], state[v]);
@@ -130,7 +170,8 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         }
         BARACUDA_UNROLL
         for (int v = 0; v < VC; ++v) state[v] = merge_lanes<Formula>(state[v], down, IN_WARP, ACROSS);
-        BARACUDA_SHARED(State, of_warp, WARPS * COLUMNS);
+        if (AHEAD) __syncthreads();  // the states take the place of the copies
+        State* const of_warp = reinterpret_cast<State*>(shared);
         if (down == 0)
             for (int v = 0; v < VC; ++v) of_warp[warp * COLUMNS + across * VC + v] = state[v];
         __syncthreads();
@@ -161,7 +202,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         if (EO > 0) static_cast<State*>(p.states)[number] = state;
         if constexpr (Operands::RO > 0) {
             const RowCursor<T, Formula, i64, EI, RI, EO, Operands::RO> cursor(p, formula, number);
-            cursor.write_row(formula.values(state, cursor.row_in, p.extent));
+            cursor.write_row(formula.values(state, cursor.row_in[0], p.extent));
         }
     }
 
@@ -178,12 +219,13 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         for (int k = 0; k < CHUNK / AT_ONCE; ++k) {
             const i64 element = chunk * CHUNK + k * AT_ONCE + warp * IN_WARP + down;
             if (element >= p.extent) return;
-            Across x[at_least_one(EI)], y[at_least_one(EO)];
+            Loaded x[at_least_one(EI)];
+            Across y[at_least_one(EO)];
             load(element, x);
             BARACUDA_UNROLL
             for (int v = 0; v < VC; ++v) {
                 A in[at_least_one(EI)], result[at_least_one(EO)];
-                for (int i = 0; i < EI; ++i) in[i] = widen(x[i].item[v]);
+                for (int i = 0; i < EI; ++i) in[i] = widen(bit_cast<Across>(x[i]).item[v]);
                 formula.map(value[v], in, element, result);
                 for (int o = 0; o < EO; ++o) y[o].item[v] = rounded<T>(result[o]);
             }

@@ -222,6 +222,15 @@ BARACUDA_FN i64 exponent(double x) {
     const u64 biased = bits >> 52 & 0x7ffu;
     return biased - 1 < 2046 ? i64(biased) - (small ? 1076 : 1022) : 0;
 }
+// The same of a number that is known to be normal: not zero, subnormal, infinite or NaN.
+BARACUDA_FN float normal_mantissa(float x) {
+    return __builtin_bit_cast(float, (__builtin_bit_cast(u32, x) & 0x807fffffu) | 0x3f000000u);
+}
+BARACUDA_FN double normal_mantissa(double x) {
+    return __builtin_bit_cast(double, (__builtin_bit_cast(u64, x) & 0x800fffffffffffffu) | 0x3fe0000000000000u);
+}
+BARACUDA_FN i64 normal_exponent(float x) { return i32(__builtin_bit_cast(u32, x) >> 23 & 0xffu) - 126; }
+BARACUDA_FN i64 normal_exponent(double x) { return i32(__builtin_bit_cast(u64, x) >> 52 & 0x7ffu) - 1022; }
 // x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
 BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }

@@ -89,6 +89,10 @@ template <class T> struct alignas(16) Pack {
     T item[SIZE];
 };
 
+// The bytes of a load that is used later: as words, because the compiler would give each part of a struct a register.
+template <int BYTES> struct alignas(BYTES) Bytes { u32 word[BYTES / 4]; };
+template <> struct alignas(2) Bytes<2> { u16 word; };
+
 template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_whole<Pack<T>>(from); }
 template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_whole(to, pack); }
 

@@ -72,6 +72,15 @@ template <class Whole> BARACUDA_FN Whole load_whole(const void* from) {
 template <class Whole> BARACUDA_FN void store_whole(void* to, const Whole& value) {
     *static_cast<typename Word<sizeof(Whole)>::type*>(to) = __builtin_bit_cast(typename Word<sizeof(Whole)>::type, value);
 }
+// What was read from memory before is read again after this.
+BARACUDA_FN void forget_memory() { asm volatile("" ::: "memory"); }
+// Copies 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.
+BARACUDA_FN void copy_async(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(u32(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+BARACUDA_FN void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits until at most PENDING of the thread's groups are still under way.
+template <int PENDING> BARACUDA_FN void wait_for_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
 // The launch's dynamic shared memory, 16-byte aligned.
 BARACUDA_FN char* dynamic_shared() {
     extern __shared__ __align__(16) char baracuda_dynamic_shared[];

@@ -16,6 +16,14 @@ constexpr int LANES = 32;
 constexpr int CHUNK = 4096;
 constexpr u32 FULL_WARP = 0xffffffffu;
 
+// How many whole packs a lane takes in, where `left` elements of its chunk's row lie behind its first one.
+template <class T> BARACUDA_FN int whole_packs(i64 left) {
+    constexpr int SIZE = Pack<T>::SIZE, STRIDE = LANES * SIZE;
+    if (left < SIZE) return 0;
+    const i64 packs = (left - SIZE) / STRIDE + 1;
+    return packs < CHUNK / STRIDE ? int(packs) : CHUNK / STRIDE;
+}
+
 // A state from another lane, word by word.
 template <class State, class Exchange> BARACUDA_FN State exchange(const State& state, Exchange word_from) {
     constexpr int WORDS = int(sizeof(State) / sizeof(u32));
@@ -43,6 +51,13 @@ template <class Formula, class State> BARACUDA_FN State merge_lanes(State state,
         state = Formula::merge(right ? other : state, right ? state : other);
     }
     return state;
+}
+
+// Merges the states that two lanes `step` apart hold of two parts: the lane on the left gets `left`'s, the other `right`'s.
+template <class Formula, class State> BARACUDA_FN State merge_pair(const State& left, const State& right, int lane, int step) {
+    const bool upper = lane & step;
+    const State other = shuffle_xor(upper ? left : right, step);
+    return Formula::merge(upper ? other : left, upper ? right : other);
 }
 
 // A balanced tree over a sequence of states that one warp meets one after another, 32 to a level.
