@@ -15,11 +15,11 @@ MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
 #: Variants of an aggregate: its compile unit, the width of its offsets, and its function in the headers.
 STATE_VARIANTS = {
     "contig": ("NARROW", "Wide", "aggregate_short_rows"),
-    "long": ("NARROW", "Wide", "aggregate_rows"),
-    "strided": ("NARROW", "Narrow", "aggregate_rows"),
+    "long": ("NARROW", "Wide", "aggregate_long_rows"),
+    "strided": ("NARROW", "Narrow", "aggregate_strided_rows"),
     "columns": ("NARROW", "Wide", "aggregate_columns"),
     "nodes": ("NARROW", "Wide", "aggregate_nodes"),
-    "strided64": ("WIDE", "Wide", "aggregate_rows"),
+    "strided64": ("WIDE", "Wide", "aggregate_strided_rows"),
 }
 ELEMENT_VARIANTS = {
     "contig": ("NARROW", "Wide", "map_rows"),

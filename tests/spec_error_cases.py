@@ -924,7 +924,42 @@ case(
 case(
     "a state without an identity",
     ("state: {k: i64 = 0,", "state: {k: i64,"),
-    errors=[("k: i64,", "monoids.matches.run.state.k: is 'i64' (`compute = VALUE` or `i64 = VALUE`)")],
+    errors=[
+        (
+            "k: i64,",
+            "monoids.matches.run.state.k: is 'i64' (`compute = VALUE` or `i64 = VALUE` or `i32 = VALUE`)",
+        )
+    ],
+)
+case(
+    "a small integer in a state",
+    ("state: {n: i64 = 0,", "state: {n: i32 = 0,"),
+    errors=[("n: i32 = 0", "monoids.matches.state.n: is 'i32 = 0' (`compute = VALUE` or `i64 = VALUE`)")],
+)
+case(
+    "a field of a trial that the run has",
+    (
+        "      close: {n: r.k, last: r.at}",
+        "      usual:\n        state: {k: i64 = r.k}\n        push: {k: r.k, at: r.at}\n        fits: r.k > 0\n"
+        "      close: {n: r.k, last: r.at}",
+    ),
+    errors=[
+        ("k: i64 = r.k", "monoids.matches.run.usual.state.k: the run has a field 'k' already (another name)")
+    ],
+)
+case(
+    "a trial that never says whether it fits",
+    (
+        "      close: {n: r.k, last: r.at}",
+        "      usual:\n        push: {k: r.k, at: r.at}\n        fits: r.k\n      close: {n: r.k, last: r.at}",
+    ),
+    errors=[
+        (
+            "fits: r.k",
+            "monoids.matches.run.usual.fits: r.k: a condition is wanted, got an integer (write `!= 0`), "
+            "at column 1",
+        )
+    ],
 )
 case(
     "an identity of another type",

@@ -161,3 +161,31 @@ def test_the_layout_of_rows_changes_nothing(backend, op, direction, dtype):
         for layout in ("misaligned", "sliced rows", "all axes permuted", "reversed"):
             got = verify.run(backend, problem, values, layouts=dict.fromkeys(problem.inputs(), layout))
             assert_same_bits(got, want, f"{problem} {layout}")
+
+
+def of_all_magnitudes(shape, dtype):
+    """Numbers whose neighbours are alike, but whose packs lie anywhere between the smallest and the largest."""
+    info = np.finfo(np.float64 if dtype == "f64" else np.float16 if dtype == "f16" else np.float32)
+    rng = np.random.default_rng(5)
+    exponents = np.repeat(rng.uniform(info.minexp - info.nmant, info.maxexp, np.prod(shape) // 16 + 1), 16)
+    x = np.exp2(exponents[: np.prod(shape)].reshape(shape)) * rng.uniform(-1, 1, shape)
+    x[rng.random(shape) < 0.02] = 0
+    for value in (np.inf, np.nan):  # in one row each, which they spoil
+        x[tuple(rng.integers(0, extent) for extent in shape)] = value
+    return x
+
+
+@each_op()
+def test_a_cheaper_step_changes_no_bit(backend, op, direction, dtype):
+    """Packs that a formula takes in at once have the bits of elements taken in one by one."""
+    program = op.programs[direction]
+    if not any(a.monoid.run is not None and a.monoid.run.usual is not None for a in program.aggregates):
+        return
+    for problem in some_problems(op, direction, dtype, [(5, 1100), (1100, 16)]):
+        values = verify.inputs_for(problem)
+        like = values["x"]
+        values["x"] = of_all_magnitudes(like.shape, dtype).astype(like.dtype)
+        want = verify.run(backend, problem, values)
+        for layout in ("misaligned", "reversed"):
+            got = verify.run(backend, problem, values, layouts=dict.fromkeys(problem.inputs(), layout))
+            assert_same_bits(got, want, f"{problem} {layout}")

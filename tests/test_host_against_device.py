@@ -17,7 +17,7 @@ IEEE = frozenset(
     [
         *("abs", "sqrt", "square", "max", "min", "fmax", "fmin", "clamp", "copysign", "sign", "fma"),
         *("isnan", "isinf", "isfinite", "signbit", "floor", "ceil", "trunc", "round"),
-        *("mantissa", "exponent", "ldexp", "reciprocal"),
+        *("mantissa", "exponent", "normal_mantissa", "normal_exponent", "ldexp", "reciprocal"),
     ]
 )
 
@@ -39,7 +39,9 @@ def expressions(program):
         if monoid.run is not None:
             usual = monoid.run.usual
             steps += [monoid.run.push, monoid.run.close]
-            steps += [usual.push, usual.settle] if usual is not None else []
+            if usual is not None:
+                steps += [usual.push, usual.settle]
+                yield usual.fits
         for step in steps:
             if step is not None:
                 yield from (*(statement.value for statement in step.lets), *step.values)

@@ -16,11 +16,12 @@ from baracuda.host import ORDER_VARIABLE
 from baracuda.sku import PlanPreference
 
 DTYPE = "f32"
-SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10)]
+SHAPES = [(5, 7), (3, 1100), (1100, 3), (1100, 16), (20000,), (4, 6, 10)]
 # So long that a warp takes more than 32 chunks in turn where one block has the row, and that several warps
 # merge the states of the blocks where many have it.
 LONG_SHAPES = [(1_200_000,)]
-LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed"]
+# The first comes again in another order of threads.
+LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed", "contiguous"]
 ORDERS = ["forward", "ahead", "reverse", "shuffle:1"]
 PROFILES = ["normal", "extreme", "ties"]
 

@@ -26,7 +26,9 @@ class Usual(Model):
     push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the trial r after the element x: a value for each field of the run and of `state`"
     )
-    fits: Expression = Field(description="whether the trial r of a whole pack counts; else `push` takes the pack in")
+    fits: Expression = Field(
+        description="whether the trial r of a whole pack counts; else `push` takes the pack in"
+    )
     settle: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         default={}, description="the run after the pack, from the trial r; without it, r's own fields"
     )

@@ -33,8 +33,8 @@ LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
 
-#: Blocks that keep the largest card busy: rows that blocks share aim at this many.
-BUSY_BLOCKS = 1024
+#: Rows that blocks share aim at this many: two a multiprocessor of the largest card, and few streams of memory.
+BUSY_BLOCKS = 256
 
 #: Neighbouring rows are read side by side from this many bytes on, a sector of memory.
 COLUMN_BYTES = 32

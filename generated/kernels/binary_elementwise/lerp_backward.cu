@@ -48,10 +48,10 @@ BARACUDA_KERNEL(lerp_backward, sum_da_contig, 256, Wide_da) {
     baracuda::aggregate_short_rows<T>(p.operands, Sum_da{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_da_long, 256, Wide_da) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+    baracuda::aggregate_long_rows<T>(p.operands, Sum_da{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_da_strided, 256, Narrow_da) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_da{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_da_columns, 256, Wide_da) {
     baracuda::aggregate_columns<T>(p.operands, Sum_da{p.formula});
@@ -60,7 +60,7 @@ BARACUDA_KERNEL(lerp_backward, sum_da_nodes, 256, Wide_da) {
     baracuda::aggregate_nodes<T>(p.operands, Sum_da{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_da_strided64, 256, Wide_da) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_da{p.formula});
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_da{p.formula});
 }
 #endif
 
@@ -73,10 +73,10 @@ BARACUDA_KERNEL(lerp_backward, sum_db_contig, 256, Wide_db) {
     baracuda::aggregate_short_rows<T>(p.operands, Sum_db{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_db_long, 256, Wide_db) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+    baracuda::aggregate_long_rows<T>(p.operands, Sum_db{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_db_strided, 256, Narrow_db) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_db{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_db_columns, 256, Wide_db) {
     baracuda::aggregate_columns<T>(p.operands, Sum_db{p.formula});
@@ -85,7 +85,7 @@ BARACUDA_KERNEL(lerp_backward, sum_db_nodes, 256, Wide_db) {
     baracuda::aggregate_nodes<T>(p.operands, Sum_db{p.formula});
 }
 BARACUDA_KERNEL(lerp_backward, sum_db_strided64, 256, Wide_db) {
-    baracuda::aggregate_rows<T>(p.operands, Sum_db{p.formula});
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_db{p.formula});
 }
 #endif
 

@@ -70,13 +70,13 @@ using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_min, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_min, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_min, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min, strided, 256, Narrow) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
-BARACUDA_KERNEL(reduce_min, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min, strided64, 256, Wide) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

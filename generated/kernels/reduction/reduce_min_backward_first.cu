@@ -77,8 +77,10 @@ using Wide = Params<i64>;
 BARACUDA_KERNEL(reduce_min_backward_first, contig, 256, Wide) {
     baracuda::aggregate_short_rows<T>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(reduce_min_backward_first, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_min_backward_first, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_first, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_first, strided, 256, Narrow) {
+    baracuda::aggregate_strided_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_min_backward_first, columns, 256, Wide) {
     baracuda::aggregate_columns<T>(p.operands, p.formula);
 }
@@ -88,7 +90,9 @@ BARACUDA_KERNEL(reduce_min_backward_first, map_strided, 256, Narrow) { baracuda:
 BARACUDA_KERNEL(reduce_min_backward_first, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
-BARACUDA_KERNEL(reduce_min_backward_first, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_first, strided64, 256, Wide) {
+    baracuda::aggregate_strided_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_min_backward_first, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 #endif
 

@@ -140,8 +140,10 @@ using Wide = Params<i64>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_norm2_backward, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_norm2_backward, long, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(reduce_norm2_backward, strided, 256, Narrow) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, strided, 256, Narrow) {
+    baracuda::aggregate_strided_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_norm2_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_norm2_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_norm2_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
@@ -149,7 +151,9 @@ BARACUDA_KERNEL(reduce_norm2_backward, map_strided, 256, Narrow) { baracuda::map
 BARACUDA_KERNEL(reduce_norm2_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
-BARACUDA_KERNEL(reduce_norm2_backward, strided64, 256, Wide) { baracuda::aggregate_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_norm2_backward, strided64, 256, Wide) {
+    baracuda::aggregate_strided_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_norm2_backward, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 #endif
 

@@ -94,24 +94,31 @@ BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)
     }
 }
 
-// The places of one row's elements, and its row inputs.
-template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> struct RowCursor {
+// The places of one row's elements, and its row inputs. AHEAD: whole chunks are read by way of shared memory, where the
+// packs that come next are on their way while a thread computes: registers would be too few.
+template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, bool AHEAD = false> struct RowCursor {
     using Operands = Rows<Offset, EI, RI, EO, RO>;
     using A = compute_t<T>;
     using State = typename Formula::State;
     using Run = typename Formula::Run;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int STEPS = CHUNK / (LANES * SIZE);
-    static constexpr int AT_ONCE = 4;  // packs of an operand that a thread keeps in flight
+    static constexpr int AT_ONCE = 4;  // packs of an operand that a map keeps in flight
+    // Packs that are fetched together, and how many such groups are on their way: what shared memory has room for.
+    static constexpr int GROUP = (EI > 2 || sizeof(State) > 48) ? 1 : (EI > 1 || sizeof(State) > 24) ? 2 : 4;
+    static constexpr int STAGES = 2;
+    static constexpr int SLOTS = AHEAD ? STAGES * GROUP * at_least_one(EI) * AGGREGATE_THREADS : 1;
 
     const Operands& p;
     const Formula& formula;
     i64 row, extent;  // the extent is 0 for a row that is not there
     const T* from[at_least_one(EI)];
     T* to[at_least_one(EO)];
-    A row_in[1][at_least_one(RI)];
+    A row_in[1][at_least_one(RI)];  // of one row, as `push_usual` takes several
+    Bytes<16>* slots;
 
-    BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 number) : p(operands), formula(f), row(number) {
+    BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 number, Bytes<16>* shared = nullptr)
+        : p(operands), formula(f), row(number), slots(shared) {
         const bool there = row < p.rows;
         extent = there ? p.extent : 0;
         i64 offset[Operands::IN + Operands::OUT] = {};
@@ -162,22 +169,52 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
         formula.begin(run, x, row_in[0], element);
     }
 
-    // What a lane took in of one chunk.
-    BARACUDA_FN State of_lane(i64 number, int lane) const {
+    BARACUDA_FN bool is_whole(i64 number) const { return AHEAD && p.packed && number >= 0 && (number + 1) * CHUNK <= extent; }
+
+    BARACUDA_FN Bytes<16>* slot(int group, int k, int i) const {
+        return slots + ((group % STAGES * GROUP + k) * EI + i) * AGGREGATE_THREADS + threadIdx.x;
+    }
+    BARACUDA_FN void fetch(int group, i64 element) const {
+        BARACUDA_UNROLL
+        for (int k = 0; k < GROUP; ++k)
+            for (int i = 0; i < EI; ++i) copy_async(slot(group, k, i), from[i] + element + k * LANES * SIZE);
+    }
+    // Sends for the first groups of a chunk, if it is whole.
+    BARACUDA_FN void send_for(i64 number, int lane) const {
+        const bool whole = is_whole(number);
+        BARACUDA_UNROLL
+        for (int group = 0; group < STAGES; ++group) {
+            if (whole) fetch(group, number * CHUNK + (group * GROUP * LANES + lane) * SIZE);
+            commit_copies();
+        }
+    }
+
+    // What a lane takes in of a chunk, which was sent for; on the way it sends for the chunk `next`, -1 for none.
+    BARACUDA_FN State of_lane(i64 number, i64 next, int lane) const {
         Run run[1];
         const i64 first = number * CHUNK + lane * SIZE;
-        if (p.packed && (number + 1) * CHUNK <= extent) {
+        if (is_whole(number)) {
+            constexpr int GROUPS = STEPS / GROUP;
+            static_assert(GROUPS % STAGES == 0, "a chunk begins at the first stage");
+            const bool next_whole = is_whole(next);
             BARACUDA_KEEP_LOOP
-            for (int step = 0; step < STEPS; step += AT_ONCE) {
-                const i64 element = first + step * LANES * SIZE;
-                Pack<T> pack[AT_ONCE][at_least_one(EI)];
+            for (int group = 0; group < GROUPS; ++group) {
+                wait_for_copies<STAGES - 1>();
+                const i64 element = first + group * GROUP * LANES * SIZE;
+                Pack<T> pack[GROUP][at_least_one(EI)];
                 BARACUDA_UNROLL
-                for (int k = 0; k < AT_ONCE; ++k) load(element + k * LANES * SIZE, pack[k]);
+                for (int k = 0; k < GROUP; ++k)
+                    for (int i = 0; i < EI; ++i) pack[k][i] = load_whole<Pack<T>>(slot(group, k, i));
                 if constexpr (Formula::BEGINS) {
-                    if (step == 0) begin(run[0], pack[0], first);
+                    if (group == 0) begin(run[0], pack[0], first);
                 }
                 BARACUDA_UNROLL
-                for (int k = 0; k < AT_ONCE; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
+                for (int k = 0; k < GROUP; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
+                const bool here = group + STAGES < GROUPS;
+                const i64 coming = here ? element + STAGES * GROUP * LANES * SIZE
+                                        : next * CHUNK + ((group + STAGES - GROUPS) * GROUP * LANES + lane) * SIZE;
+                if (here || next_whole) fetch(group, coming);
+                commit_copies();
             }
         } else {
             if constexpr (Formula::BEGINS) {
@@ -195,29 +232,14 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO> 
                     for (int s = 0; s < SIZE && element + s < extent; ++s) push_scalar(run[0], element + s);
                 }
             }
+            send_for(next, lane);
         }
         return Formula::close(run[0]);
     }
 
-    // The state of one chunk, in every lane that shares the row.
-    BARACUDA_FN State chunk(i64 number, int lane) const {
-        return merge_lanes<Formula>(of_lane(number, lane), lane, p.lanes());
-    }
-
-    // The states of 2^bits, at most four, chunks that lie `apart` chunks from each other: lane l gets that of chunk
-    // l mod 2^bits. Two lanes that merge hold the states of two chunks, and each merges one.
-    BARACUDA_FN State chunks(i64 number, i64 apart, int bits, int lane) const {
-        State first, pair, state;
-        BARACUDA_KEEP_LOOP
-        for (int k = 0; k < 1 << bits; ++k) {
-            const i64 at = number + k * apart;
-            state = at * CHUNK < extent ? of_lane(at, lane) : State();
-            if (k & 1) state = merge_pair<Formula>(first, state, lane, 1);
-            else first = state;
-            if (k == 1) pair = state;
-            if (k == 3) state = merge_pair<Formula>(pair, state, lane, 2);
-        }
-        return merge_lanes<Formula>(state, lane >> bits, LANES >> bits, 1 << bits);
+    // The state of one chunk, in every lane that shares the row; as `of_lane`.
+    BARACUDA_FN State chunk(i64 number, i64 next, int lane) const {
+        return merge_lanes<Formula>(of_lane(number, next, lane), lane, p.lanes());
     }
 
     BARACUDA_FN void map_packs(const typename Formula::Row& row, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
@@ -345,9 +367,10 @@ template <class Formula, class Operands, class Cursor>
 BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cursor& cursor, const RowThread& t) {
     using State = typename Formula::State;
     const int warps = p.warps();
-    if (warps == 1) return cursor.chunk(0, t.lane);
     const i64 first = t.split * warps * p.chunks + t.warp_of_row;
-    const int bits = p.chunks >= 4 ? 2 : p.chunks == 2 ? 1 : 0;
+    cursor.send_for(first, t.lane);
+    if (warps == 1) return cursor.chunk(0, -1, t.lane);
+    const i64 end = first + p.chunks * warps;
     Fold<Formula> fold;
     State state;
     BARACUDA_KEEP_LOOP
@@ -355,11 +378,11 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
         const int rounds = int(p.chunks - done < LANES ? p.chunks - done : LANES);
         State held;
         BARACUDA_KEEP_LOOP
-        for (int round = 0; round < rounds; round += 1 << bits) {
+        for (int round = 0; round < rounds; ++round) {
             const i64 number = first + (done + round) * warps;
             if (number * CHUNK >= cursor.extent) break;
-            const State of_chunk = cursor.chunks(number, warps, bits, t.lane);
-            if (t.lane >> bits == round >> bits) held = of_chunk;
+            const State of_chunk = cursor.chunk(number, number + warps < end ? number + warps : -1, t.lane);
+            if (t.lane == round) held = of_chunk;
         }
         state = merge_rounds<Formula>(held, t, warps, rounds, done / LANES);
         if (p.chunks > LANES) fold.push(state, done / LANES, t.lane);
@@ -368,14 +391,13 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
 }
 
 // The outputs of a row whose state is known, by the threads of a block that share it.
-template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
-BARACUDA_FN void finish_row(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula, const RowCursor<T, Formula, Offset, EI, RI, EO, RO>& cursor,
-                            const RowThread& t, const typename Formula::State& state) {
+template <class Cursor, class Formula> BARACUDA_FN void finish_row(const Cursor& cursor, const Formula& formula, const RowThread& t, const typename Formula::State& state) {
+    const auto& p = cursor.p;
     const typename Formula::Row row = formula.values(state, cursor.row_in[0], p.extent);
-    if constexpr (RO > 0) {
+    if constexpr (Cursor::Operands::RO > 0) {
         if (t.leads) cursor.write_row(row);
     }
-    if constexpr (EO > 0) {
+    if constexpr (Cursor::Operands::EO > 0) {
         for (i64 round = 0; round < p.chunks; ++round) cursor.map_chunk(row, round * p.warps() + t.warp_of_row, t.lane);
     }
 }
@@ -383,18 +405,23 @@ BARACUDA_FN void finish_row(const Rows<Offset, EI, RI, EO, RO>& p, const Formula
 // Rows of one chunk: a warp or a part of it takes each.
 template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
 BARACUDA_FN void aggregate_short_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
+    using Cursor = RowCursor<T, Formula, Offset, EI, RI, EO, RO, true>;
+    BARACUDA_SHARED(Bytes<16>, slots, Cursor::SLOTS);
     const RowThread t(p, 1);
-    const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
-    const typename Formula::State state = cursor.chunk(0, t.lane);
-    if (t.row < p.rows) finish_row<T>(p, formula, cursor, t, state);
+    const Cursor cursor(p, formula, t.row, slots);
+    cursor.send_for(0, t.lane);
+    const typename Formula::State state = cursor.chunk(0, -1, t.lane);
+    if (t.row < p.rows) finish_row(cursor, formula, t, state);
 }
 
 // Rows of any length: their states, and where no block shares them the outputs too.
-template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
-BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
+template <class T, bool AHEAD, class Formula, class Offset, int EI, int RI, int EO, int RO>
+BARACUDA_FN void aggregate_any_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
     using State = typename Formula::State;
+    using Cursor = RowCursor<T, Formula, Offset, EI, RI, EO, RO, AHEAD>;
+    BARACUDA_SHARED(Bytes<16>, slots, Cursor::SLOTS);
     const RowThread t(p);
-    const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
+    const Cursor cursor(p, formula, t.row, slots);
 
     const State state = aggregate_block<Formula>(p, cursor, t);
     if (t.row >= p.rows) return;
@@ -402,7 +429,14 @@ BARACUDA_FN void aggregate_rows(const Rows<Offset, EI, RI, EO, RO>& p, const For
         if (t.leads) static_cast<State*>(p.nodes)[t.row * p.splits + t.split] = state;
         return;
     }
-    finish_row<T>(p, formula, cursor, t, state);
+    finish_row(cursor, formula, t, state);
+}
+
+template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_long_rows(const Operands& p, const Formula& formula) {
+    aggregate_any_rows<T, true>(p, formula);
+}
+template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_strided_rows(const Operands& p, const Formula& formula) {
+    aggregate_any_rows<T, false>(p, formula);
 }
 
 // The second stage of rows that blocks share. A few nodes lie side by side in a part of a warp; of many, each of a row's

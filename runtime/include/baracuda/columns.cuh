@@ -1,7 +1,8 @@
 // Columns: rows whose elements lie side by side, so that a thread walks down and a warp reads across.
 //
-// The elements of a row lie at one stride. The same formulas and the same tree as in aggregate.cuh, spread otherwise: a block takes one chunk of a tile of
-// neighbouring rows (here: columns), a thread one lane of VC columns, or four lanes of one column.
+// The elements of a row lie at one stride. The same formulas and the same tree as in aggregate.cuh, spread otherwise:
+// a block takes one chunk of a tile of neighbouring rows (here: columns), a thread one lane of VC columns, or four
+// lanes of one column.
 #pragma once
 #include <baracuda/aggregate.cuh>
 
@@ -93,12 +94,12 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
 
     // Elements are taken in by parts of a lane's SIZE. Those that come next are on their way meanwhile, into memory of
     // the thread's own: registers would be too few. Columns of a few bytes go without.
-    static constexpr bool AHEAD = sizeof(Loaded) == 16;
+    static constexpr bool AHEAD = sizeof(Loaded) >= 8;
     static constexpr int MOST = EI > 2 ? 1 : 4 / at_least_one(EI);
     static constexpr int PART = SIZE < MOST ? SIZE : MOST;
     static constexpr int PARTS = SIZE / PART;
-    static constexpr int STAGES = 2;
-    static constexpr int SLOTS = STAGES * PART * at_least_one(EI);
+    static constexpr int STAGES = AHEAD ? 32 / int(sizeof(Loaded)) : 1;
+    static constexpr int SLOTS = AHEAD ? STAGES * PART * at_least_one(EI) * AGGREGATE_THREADS : 0;
 
     BARACUDA_FN static Loaded* slot(Loaded* slots, int stage, int s, int i) {
         return slots + ((stage * PART + s) * EI + i) * AGGREGATE_THREADS + threadIdx.x;
@@ -151,10 +152,9 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     // The states of the block's columns; the result is that of column threadIdx.x, for threads below COLUMNS.
     BARACUDA_FN State aggregate() const {
         static_assert(IN_THREAD <= 4, "two levels hold a thread's lanes");
-        constexpr int COPIES = AHEAD ? SLOTS * AGGREGATE_THREADS * int(sizeof(Loaded)) : 0;
-        constexpr int STATES = WARPS * COLUMNS * int(sizeof(State));
-        struct alignas(16) Sixteen { char byte[16]; };
-        BARACUDA_SHARED(Sixteen, shared, ((COPIES > STATES ? COPIES : STATES) + 15) / 16);
+        constexpr int COPIES = SLOTS * int(sizeof(Loaded)), STATES = WARPS * COLUMNS * int(sizeof(State));
+        constexpr int BYTES = ((COPIES > STATES ? COPIES : STATES) + 15) / 16 * 16;
+        BARACUDA_SHARED(Bytes<16>, shared, BYTES / 16);
         Loaded* const slots = reinterpret_cast<Loaded*>(shared);
         State state[VC], single[VC], pair[VC];
         BARACUDA_KEEP_LOOP
@@ -170,8 +170,8 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         }
         BARACUDA_UNROLL
         for (int v = 0; v < VC; ++v) state[v] = merge_lanes<Formula>(state[v], down, IN_WARP, ACROSS);
-        if (AHEAD) __syncthreads();  // the states take the place of the copies
-        State* const of_warp = reinterpret_cast<State*>(shared);
+        if (AHEAD) { __syncthreads(); }  // the states take the place of the copies
+        State* const of_warp = reinterpret_cast<State*>(reinterpret_cast<char*>(shared) + (BYTES - STATES) / 16 * 16);
         if (down == 0)
             for (int v = 0; v < VC; ++v) of_warp[warp * COLUMNS + across * VC + v] = state[v];
         __syncthreads();

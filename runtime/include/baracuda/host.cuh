@@ -31,7 +31,7 @@ constexpr int warpSize = 32;
 namespace baracuda {
 template <class Whole> inline Whole load_whole(const void* from) { return *static_cast<const Whole*>(from); }
 inline void forget_memory() {}
-inline void copy_async(void* to, const void* from) { __builtin_memcpy(to, from, 16); }
+template <class Whole> inline void copy_async(Whole* to, const void* from) { *to = *static_cast<const Whole*>(from); }
 inline void commit_copies() {}
 template <int PENDING> inline void wait_for_copies() {}
 template <class Whole> inline void store_whole(void* to, const Whole& value) { *static_cast<Whole*>(to) = value; }

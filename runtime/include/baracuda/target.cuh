@@ -74,9 +74,11 @@ template <class Whole> BARACUDA_FN void store_whole(void* to, const Whole& value
 }
 // What was read from memory before is read again after this.
 BARACUDA_FN void forget_memory() { asm volatile("" ::: "memory"); }
-// Copies 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.
-BARACUDA_FN void copy_async(void* to, const void* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(u32(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+// Copies 8 or 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.
+template <class Whole> BARACUDA_FN void copy_async(Whole* to, const void* from) {
+    const u32 address = u32(__cvta_generic_to_shared(to));
+    if constexpr (sizeof(Whole) == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(address), "l"(from) : "memory");
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(address), "l"(from) : "memory");
 }
 BARACUDA_FN void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most PENDING of the thread's groups are still under way.

@@ -24,15 +24,27 @@ template <class T> BARACUDA_FN int whole_packs(i64 left) {
     return packs < CHUNK / STRIDE ? int(packs) : CHUNK / STRIDE;
 }
 
-// A state from another lane, word by word.
-template <class State, class Exchange> BARACUDA_FN State exchange(const State& state, Exchange word_from) {
-    constexpr int WORDS = int(sizeof(State) / sizeof(u32));
+// A state as words, which are exchanged and chosen one by one.
+template <class State> struct alignas(State) Words {
+    static constexpr int COUNT = int(sizeof(State) / sizeof(u32));
     static_assert(sizeof(State) % sizeof(u32) == 0, "a state is made of whole words");
-    struct Words { u32 word[WORDS]; };
-    Words words = bit_cast<Words>(state);
+    u32 word[COUNT];
+};
+
+// A state from another lane.
+template <class State, class Exchange> BARACUDA_FN State exchange(const State& state, Exchange word_from) {
+    auto words = bit_cast<Words<State>>(state);
     BARACUDA_UNROLL
-    for (int w = 0; w < WORDS; ++w) words.word[w] = word_from(words.word[w]);
+    for (int w = 0; w < words.COUNT; ++w) words.word[w] = word_from(words.word[w]);
     return bit_cast<State>(words);
+}
+// One of two states, by value: a choice between their addresses would put both into memory.
+template <class State> BARACUDA_FN State choose(bool first, const State& a, const State& b) {
+    auto chosen = bit_cast<Words<State>>(a);
+    const auto other = bit_cast<Words<State>>(b);
+    BARACUDA_UNROLL
+    for (int w = 0; w < chosen.COUNT; ++w) chosen.word[w] = first ? chosen.word[w] : other.word[w];
+    return bit_cast<State>(chosen);
 }
 template <class State> BARACUDA_FN State shuffle_xor(const State& state, int mask) {
     return exchange(state, [mask](u32 word) { return __shfl_xor_sync(FULL_WARP, word, mask); });
@@ -48,16 +60,9 @@ template <class Formula, class State> BARACUDA_FN State merge_lanes(State state,
     for (int mask = 1; mask < count; mask <<= 1) {
         const State other = shuffle_xor(state, mask * step);
         const bool right = lane & mask;  // choose the operands, not the results: the merge is the long part
-        state = Formula::merge(right ? other : state, right ? state : other);
+        state = Formula::merge(choose(right, other, state), choose(right, state, other));
     }
     return state;
-}
-
-// Merges the states that two lanes `step` apart hold of two parts: the lane on the left gets `left`'s, the other `right`'s.
-template <class Formula, class State> BARACUDA_FN State merge_pair(const State& left, const State& right, int lane, int step) {
-    const bool upper = lane & step;
-    const State other = shuffle_xor(upper ? left : right, step);
-    return Formula::merge(upper ? other : left, upper ? right : other);
 }
 
 // A balanced tree over a sequence of states that one warp meets one after another, 32 to a level.
