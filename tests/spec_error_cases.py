@@ -940,8 +940,8 @@ case(
     "a field of a trial that the run has",
     (
         "      close: {n: r.k, last: r.at}",
-        "      usual:\n        state: {k: i64 = r.k}\n        push: {k: r.k, at: r.at}\n        fits: r.k > 0\n"
-        "      close: {n: r.k, last: r.at}",
+        "      usual:\n        state: {k: i64 = r.k}\n        push: {k: r.k, at: r.at}\n"
+        "        fits: r.k > 0\n      close: {n: r.k, last: r.at}",
     ),
     errors=[
         ("k: i64 = r.k", "monoids.matches.run.usual.state.k: the run has a field 'k' already (another name)")
@@ -951,7 +951,8 @@ case(
     "a trial that never says whether it fits",
     (
         "      close: {n: r.k, last: r.at}",
-        "      usual:\n        push: {k: r.k, at: r.at}\n        fits: r.k\n      close: {n: r.k, last: r.at}",
+        "      usual:\n        push: {k: r.k, at: r.at}\n        fits: r.k\n"
+        "      close: {n: r.k, last: r.at}",
     ),
     errors=[
         (

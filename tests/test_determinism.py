@@ -164,7 +164,7 @@ def test_the_layout_of_rows_changes_nothing(backend, op, direction, dtype):
 
 
 def of_all_magnitudes(shape, dtype):
-    """Numbers whose neighbours are alike, but whose packs lie anywhere between the smallest and the largest."""
+    """Numbers whose neighbours are alike, but whose packs lie anywhere from the smallest to the largest."""
     info = np.finfo(np.float64 if dtype == "f64" else np.float16 if dtype == "f16" else np.float32)
     rng = np.random.default_rng(5)
     exponents = np.repeat(rng.uniform(info.minexp - info.nmant, info.maxexp, np.prod(shape) // 16 + 1), 16)

@@ -17,7 +17,15 @@ IEEE = frozenset(
     [
         *("abs", "sqrt", "square", "max", "min", "fmax", "fmin", "clamp", "copysign", "sign", "fma"),
         *("isnan", "isinf", "isfinite", "signbit", "floor", "ceil", "trunc", "round"),
-        *("mantissa", "exponent", "normal_mantissa", "normal_exponent", "ldexp", "reciprocal"),
+        *(
+            "mantissa",
+            "exponent",
+            "normal_mantissa",
+            "normal_exponent",
+            "normal_scale",
+            "ldexp",
+            "reciprocal",
+        ),
     ]
 )
 

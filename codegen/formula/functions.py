@@ -128,6 +128,11 @@ _TABLE = (
         None,
         "exponent",
     ),
+    _one(
+        "normal_scale",
+        numeric.normal_scale,
+        "2**-exponent(x) of a normal number x, whose product is `mantissa`",
+    ),
     _two("ldexp", numeric.ldexp, "x * 2**exponent, rounded once", "math.ldexp", "ldexp"),
 )
 

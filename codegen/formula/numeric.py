@@ -190,6 +190,11 @@ def exponent(xp: Any, x: Array) -> Array:
     return xp.where(xp.isfinite(x), xp.frexp(x)[1], 0).astype(np.int64)
 
 
+def normal_scale(xp: Any, x: Array) -> Array:
+    """The power of two that makes a normal x its mantissa."""
+    return ldexp(xp, xp.ones_like(x), -exponent(xp, x))
+
+
 def ldexp(xp: Any, x: Array, exponent: Array) -> Array:
     """Return x * 2**exponent, rounded once."""
     # Beyond this every finite number is infinite or zero, and the exponent fits an int.

@@ -21,7 +21,7 @@ class Usual(Model):
 
     state: dict[Identifier, str] = Field(
         default={},
-        description="further fields of a trial: `type = initial value`, which may read the run r before the pack",
+        description="further fields of a trial: `type = initial value`, which may read the run r",
     )
     push: dict[Identifier, Expression | dict[Identifier, Expression]] = Field(
         description="the trial r after the element x: a value for each field of the run and of `state`"

@@ -33,7 +33,7 @@ LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
 
-#: Rows that blocks share aim at this many: two a multiprocessor of the largest card, and few streams of memory.
+#: Rows that blocks share aim at this many: two a multiprocessor, and few streams of memory.
 BUSY_BLOCKS = 256
 
 #: Neighbouring rows are read side by side from this many bytes on, a sector of memory.

@@ -14,43 +14,57 @@ using baracuda::i64;
 // Product: product of x.
 struct Product {
     A m = A(1);
+    A c = A(0);
     i64 e = 0;
     i64 zeros = 0;
 
     struct Run {
         A m = A(1);
+        A c = A(0);
         i32 e = 0;
         i32 zeros = 0;
     };
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
-        const A both = r.m * (x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x));
-        run = {baracuda::mantissa(both), i32(r.e + baracuda::exponent(x) + baracuda::exponent(both)),
-            i32(r.zeros + (x == A(0) ? 1 : 0))};
+        const A factor = x != A(0) ? baracuda::mantissa(x) : baracuda::copysign(A(1), x);
+        const A both = r.m * factor;
+        const A rest = baracuda::fma(r.c, factor, baracuda::fma(r.m, factor, -both));
+        run = {baracuda::mantissa(both), !baracuda::isfinite(both) ? A(0)
+            : (baracuda::abs(both) < A(0.5) ? rest * A(2) : rest),
+                i32(r.e + baracuda::exponent(x) + baracuda::exponent(both)), i32(r.zeros + (x == A(0) ? 1 : 0))};
     }
     struct Trial {  // a pack that is taken in by a cheaper step
         A m;
+        A c;
         i32 e;
         i32 zeros;
         A w;
     };
-    BARACUDA_FN static Trial attempt(const Run& r) { return {r.m, r.e, r.zeros, A(0)}; }
+    BARACUDA_FN static Trial attempt(const Run& r) { return {r.m, r.c, r.e, r.zeros, A(0)}; }
     BARACUDA_FN static void push(Trial& trial, A x, i64 index) {
         const Trial r = trial;
-        trial = {r.m * x, i32(r.e), i32(r.zeros), r.w + baracuda::square(x)};
+        const A both = r.m * x;
+        trial = {both, baracuda::fma(r.c, x, baracuda::fma(r.m, x, -both)), i32(r.e), i32(r.zeros),
+            r.w + baracuda::square(x)};
     }
     BARACUDA_FN static bool fits(const Trial& r) {
-        return r.w < A(1048576) && baracuda::abs(r.m) >= A(1.4e-17) && baracuda::abs(r.m) < A(1e+25);
+        return r.w < A(256) && baracuda::abs(r.m) >= A(6e-08) && baracuda::abs(r.m) < A(10000000000.0);
     }
     BARACUDA_FN static Run settle(const Trial& r) {
-        return {baracuda::normal_mantissa(r.m), i32(r.e + baracuda::normal_exponent(r.m)), i32(r.zeros)};
+        return {baracuda::normal_mantissa(r.m), r.c * baracuda::normal_scale(r.m),
+            i32(r.e + baracuda::normal_exponent(r.m)), i32(r.zeros)};
     }
     BARACUDA_FN static Product close(const Run& r) {
-        return {r.m, r.e, r.zeros};
+        const A top = r.m + r.c;
+        return {top, baracuda::isfinite(top) ? r.m - top + r.c : A(0), r.e, r.zeros};
     }
     BARACUDA_FN static Product merge(const Product& a, const Product& b) {
         const A both = a.m * b.m;
-        return {baracuda::mantissa(both), a.e + b.e + baracuda::exponent(both), a.zeros + b.zeros};
+        const A rest = baracuda::fma(a.m, b.m, -both) + (a.m * b.c + a.c * b.m);
+        const A top = baracuda::isfinite(both) ? both + rest : both;
+        return {baracuda::mantissa(top), baracuda::isfinite(top)
+            ? baracuda::ldexp(both - top + rest, -baracuda::exponent(top)) : A(0), a.e + b.e + baracuda::exponent(top),
+                a.zeros + b.zeros};
     }
     BARACUDA_FN A value() const { return zeros > 0 ? m * A(0) : baracuda::ldexp(m, e); }
 };

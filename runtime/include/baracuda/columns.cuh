@@ -235,7 +235,11 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     }
 };
 
-template <class T, class Formula, class Operands> using PackedColumns = ColumnTile<T, Formula, Pack<T>::SIZE, 8, Operands>;
+// A row of a tile is 128 bytes. Of 16-bit numbers a thread takes but 8 bytes: the states of eight columns would cost
+// registers, and so blocks.
+template <class T> constexpr int A_THREAD = Pack<T>::SIZE < 4 ? Pack<T>::SIZE : 4;
+template <class T, class Formula, class Operands>
+using PackedColumns = ColumnTile<T, Formula, A_THREAD<T>, 128 / (A_THREAD<T> * int(sizeof(T))), Operands>;
 template <class T, class Formula, class Operands> using ScalarColumns = ColumnTile<T, Formula, 1, LANES, Operands>;
 
 // The states of one chunk of a tile's columns, and where a row has no other chunk its outputs too.

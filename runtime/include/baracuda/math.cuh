@@ -231,6 +231,13 @@ BARACUDA_FN double normal_mantissa(double x) {
 }
 BARACUDA_FN i64 normal_exponent(float x) { return i32(__builtin_bit_cast(u32, x) >> 23 & 0xffu) - 126; }
 BARACUDA_FN i64 normal_exponent(double x) { return i32(__builtin_bit_cast(u64, x) >> 52 & 0x7ffu) - 1022; }
+// 2^-exponent(x), for an x between 2^-125 and 2^126 (f64: 2^-1021 and 2^1022), where it is normal too.
+BARACUDA_FN float normal_scale(float x) {
+    return __builtin_bit_cast(float, 0x7e800000u - (__builtin_bit_cast(u32, x) & 0x7f800000u));
+}
+BARACUDA_FN double normal_scale(double x) {
+    return __builtin_bit_cast(double, 0x7fd0000000000000u - (__builtin_bit_cast(u64, x) & 0x7ff0000000000000u));
+}
 // x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
 BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }
