@@ -42,7 +42,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class UsualStep:
-    """A cheaper step with equal bits, tried on a pack: `fields` are those that a trial has beyond the run's."""
+    """A cheaper step with equal bits, tried on a pack: `fields` are what a trial has beyond the run."""
 
     fields: tuple[StateField, ...]
     push: Transition

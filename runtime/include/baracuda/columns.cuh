@@ -235,8 +235,8 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     }
 };
 
-// A row of a tile is 128 bytes. Of 16-bit numbers a thread takes but 8 bytes: the states of eight columns would cost
-// registers, and so blocks.
+// A row of a tile is 128 bytes. A map has 16 bytes a thread, an aggregate but 8 of 16-bit numbers: the states of eight
+// columns would cost registers, and so blocks.
 template <class T> constexpr int A_THREAD = Pack<T>::SIZE < 4 ? Pack<T>::SIZE : 4;
 template <class T, class Formula, class Operands>
 using PackedColumns = ColumnTile<T, Formula, A_THREAD<T>, 128 / (A_THREAD<T> * int(sizeof(T))), Operands>;
@@ -252,7 +252,7 @@ BARACUDA_FN void aggregate_columns(const Operands& p, const Formula& formula) {
 // The element outputs, from the states of the rows where there are some.
 template <class T, class Formula, class Operands>
 BARACUDA_FN void map_columns(const Operands& p, const Formula& formula) {
-    if (p.packed) PackedColumns<T, Formula, Operands>(p, formula).map();
+    if (p.packed) ColumnTile<T, Formula, Pack<T>::SIZE, 8, Operands>(p, formula).map();
     else ScalarColumns<T, Formula, Operands>(p, formula).map();
 }
 
