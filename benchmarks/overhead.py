@@ -1,29 +1,29 @@
-"""Microseconds of host time a call, beside PyTorch and CuPy, and what selecting a plan costs.
+"""Host time of a call, beside PyTorch, CuPy and the bare driver, and of selecting a plan.
 
-Calls: plan.run with a stream and with None, bind()(stream), plan(**tensors), on CuPy and PyTorch arrays of
-1,024 elements, beside torch.add(out=), a + b, a CuPy ufunc with out=, and cupy.RawKernel. Nothing is
-synchronised inside a batch. Selecting: with an empty cache, from the disk cache, from memory; each of the
-first two in a process of its own, where CUDA is initialised beforehand, and the first plan also loads the
-compiler. Prints tables, and writes overhead.json and overhead.md with --out.
+Calls: plan.run with a baracuda.Stream, with the library's stream and with None, plan(name=tensor), bind and
+bind()(stream), on CuPy and PyTorch arrays of 1,024 elements; beside torch.add(out=), a CuPy ufunc with out=,
+cupy.RawKernel, and cuLaunchKernel with packed arguments through CuPy's binding and NVIDIA's. Selecting: with
+an empty cache, with a full one, from a pack, each in a process of its own, and again in the same process.
+Sizes: the wheel, and the pack. Prints tables and whether the goals are met, and writes overhead.json and
+overhead.md with --out.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import json
-import os
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from problems import describe, given, plan_classes
+from bare import BARE, bare_calls
+from problems import given
 from report import Report, facts, markdown
+from selects import Selects, descriptors, measure_selects
+from sizes import wheel_bytes
 from timing import host_microseconds
 
 import baracuda as bc
@@ -31,66 +31,68 @@ from baracuda.plan import Plan
 
 #: Elements a call: no time on the device, so that only the host's counts.
 SIZE = 1024
-AXES = (1,)
-DOMAIN = (4, SIZE // 4)
-ELEMENT = "f32"
 IMPORTS = 5
+#: A bound launch takes at most so many times what the driver alone takes.
+BOUND_RATIO = 1.3
+#: What a plan may take to select where it need not be compiled, in milliseconds.
+SELECT_LIMIT = 5.0
+PEER = "torch.add(out=)"
+#: The plan class that has as many tensors as the peer.
+LIKE_PEER = "BinaryParamPlan"
 
-RAW = r"""
-extern "C" __global__ void add(const float* a, const float* b, float* y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = a[i] + b[i];
-}
-"""
-
-
-def descriptors() -> Iterator[tuple[type[Plan], Any]]:
-    """The first op of every plan class, on a small problem."""
-    for plan in plan_classes():
-        kind = next(iter(plan.OPS))
-        yield plan, describe(plan, kind, ELEMENT, DOMAIN, AXES if plan.AXES else ())
+Call = Callable[[], object]
 
 
-class Library:
+class Library(NamedTuple):
     """How one array library makes arrays, and which stream its work is on."""
 
-    def __init__(
-        self, name: str, make: Callable[[tuple[int, ...]], Any], stream: Any, wait: Callable[[], Any]
-    ) -> None:
-        self.name = name
-        self.make = make
-        self.stream = stream
-        self.wait = wait
+    name: str
+    make: Callable[[tuple[int, ...]], Any]
+    stream: Any
+
+
+class Goal(NamedTuple):
+    """One goal: what was measured, what is wanted, and whether it is met."""
+
+    what: str
+    measured: float
+    limit: float
+    unit: str
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the figure is within the limit."""
+        return self.measured <= self.limit
 
 
 def libraries(torch: Any, device: str) -> list[Library]:
     """CuPy and PyTorch, or NumPy and PyTorch on the host."""
     if device == "cuda":
         cupy = importlib.import_module("cupy")
-        wait = cupy.cuda.runtime.deviceSynchronize
-        streams = cupy.cuda.get_current_stream(), torch.cuda.current_stream()
         return [
-            Library("cupy", lambda shape: cupy.ones(shape, "f4"), streams[0], wait),
-            Library("torch", lambda shape: torch.ones(shape, device="cuda"), streams[1], wait),
+            Library("cupy", lambda shape: cupy.ones(shape, "f4"), cupy.cuda.get_current_stream()),
+            Library("torch", lambda shape: torch.ones(shape, device="cuda"), torch.cuda.current_stream()),
         ]
     host = bc.Stream.host()
     return [
-        Library("numpy", lambda shape: np.ones(shape, "f4"), host, lambda: None),
-        Library("torch", torch.ones, host, lambda: None),
+        Library("numpy", lambda shape: np.ones(shape, "f4"), host),
+        Library("torch", torch.ones, host),
     ]
 
 
-def plan_calls(library: Library, plan_class: type[Plan], desc: Any) -> dict[str, Callable[[], object]]:
+def plan_calls(library: Library, plan_class: type[Plan], desc: Any) -> dict[str, Call]:
     """The ways to run a plan."""
     plan = plan_class.select(library.stream, desc)
     shapes = plan_class.shapes(desc)
     tensors = {name: library.make(shapes[name][0]) for name in given(plan_class, desc)}
     nbytes = plan.workspace_size()
     workspace = library.make((nbytes // 4 + 1,)) if nbytes else None
+    if workspace is not None and plan.device.kind == "host":
+        workspace = bc.Workspace.host(nbytes)
     args = plan_class.ARGS(**tensors)
     bound = plan.bind(args, workspace)
     stream = bc.Stream.of(library.stream)
-    return {
+    calls: dict[str, Call] = {
         "run(stream, ...)": lambda: plan.run(stream, workspace, args),
         f"run({library.name} stream, ...)": lambda: plan.run(library.stream, workspace, args),
         "run(None, ...)": lambda: plan.run(None, workspace, args),
@@ -98,66 +100,38 @@ def plan_calls(library: Library, plan_class: type[Plan], desc: Any) -> dict[str,
         "bind(...)": lambda: plan.bind(args, workspace),
         "bind(...)(stream)": lambda: bound(stream),
     }
+    return {f"{plan_class.__name__} {library.name}: {name}": call for name, call in calls.items()}
 
 
-def peer_calls(torch: Any, device: str) -> dict[str, Callable[[], object]]:
+def peer_calls(torch: Any, device: str) -> dict[str, Call]:
     """What others take for an addition of the same size."""
-    place = "cuda" if device == "cuda" else "cpu"
-    a, b, y = (torch.ones(SIZE, device=place) for _ in range(3))
-    calls: dict[str, Callable[[], object]] = {
-        "torch.add(out=)": lambda: torch.add(a, b, out=y),
-        "torch a + b": lambda: a + b,
-    }
+    a, b, y = (torch.ones(SIZE, device="cuda" if device == "cuda" else "cpu") for _ in range(3))
+    calls: dict[str, Call] = {PEER: lambda: torch.add(a, b, out=y), "torch a + b": lambda: a + b}
     if device != "cuda":
         return calls
     cupy = importlib.import_module("cupy")
     c, d, z = (cupy.ones(SIZE, "f4") for _ in range(3))
-    kernel = cupy.RawKernel(RAW, "add")
-    blocks, threads, arguments = (SIZE // 256,), (256,), (c, d, z, np.int32(SIZE))
-    return calls | {
-        "cupy.add(out=)": lambda: cupy.add(c, d, out=z),
-        "cupy a + b": lambda: c + d,
-        "cupy.RawKernel": lambda: kernel(blocks, threads, arguments),
-    }
+    calls |= {"cupy.add(out=)": lambda: cupy.add(c, d, out=z), "cupy a + b": lambda: c + d}
+    return calls | bare_calls(SIZE)
 
 
-def select_times(device: str) -> dict[str, dict[str, float]]:
-    """Milliseconds of the first and the second select of every plan class in this process."""
-    if device == "cuda":
-        cupy = importlib.import_module("cupy")
-        cupy.ones(1)
-        cupy.cuda.runtime.deviceSynchronize()
-        stream = bc.Stream.of(cupy.cuda.get_current_stream())
-    else:
-        stream = bc.Stream.host()
-    found = {}
-    for plan, desc in descriptors():
-        times = []
-        for _ in range(2):
-            started = time.perf_counter()
-            plan.select(stream, desc)
-            times.append((time.perf_counter() - started) * 1e3)
-        found[plan.__name__] = {"first": times[0], "again": times[1]}
-    return found
-
-
-def select_rows(device: str) -> list[dict[str, Any]]:
-    """Select with an empty cache, then with what that left on disk, each in a process of its own."""
-    with tempfile.TemporaryDirectory(prefix="baracuda-overhead-") as folder:
-        environment = {**os.environ, "BARACUDA_CACHE_DIR": folder}
-        command = [sys.executable, __file__, "--device", device, "--select-only"]
-        cold, warm = (
-            json.loads(subprocess.check_output(command, env=environment, text=True)) for _ in range(2)
-        )
-    return [
-        {
-            "plan": name,
-            "empty cache, ms": round(cold[name]["first"], 2),
-            "disk cache, ms": round(warm[name]["first"], 2),
-            "memory, ms": round(min(cold[name]["again"], warm[name]["again"]), 3),
+def goals(calls: Mapping[str, float], selects: Mapping[str, Selects]) -> Iterator[Goal]:
+    """What the project wants of the figures: microseconds by call, milliseconds by state and plan class."""
+    runs = {name: us for name, us in calls.items() if name.startswith(f"{LIKE_PEER} ") and ": run(" in name}
+    slowest = max(runs, key=lambda name: runs[name])
+    yield Goal(f"{slowest}, the slowest of {len(runs)}, beside {PEER}", runs[slowest], calls[PEER], "us")
+    bare = [us for name, us in calls.items() if name.startswith(BARE)]
+    if bare:
+        bound = {
+            name: us for name, us in calls.items() if name.startswith(LIKE_PEER) and "bind(...)(" in name
         }
-        for name in cold
-    ]
+        slowest = max(bound, key=lambda name: bound[name])
+        what = f"{slowest} beside {BOUND_RATIO} times the fastest {BARE}"
+        yield Goal(what, bound[slowest], BOUND_RATIO * min(bare), "us")
+    for state in ("full cache", "pack"):
+        if state in selects:
+            plan = max(selects[state], key=lambda name: selects[state][name])
+            yield Goal(f"select from a {state}, slowest: {plan}", selects[state][plan], SELECT_LIMIT, "ms")
 
 
 def import_row() -> dict[str, Any]:
@@ -175,6 +149,21 @@ def import_row() -> dict[str, Any]:
     return {"import numpy, ms": round(alone, 1), "baracuda beyond it, ms": round(both - alone, 1)}
 
 
+def tables(report: Report) -> list[str]:
+    """The figures as Markdown."""
+    selects: dict[str, Selects] = report.more["select"]
+    plans = next(iter(selects.values()))
+    states = [f"{state}, ms" for state in selects]
+    rows = [[plan, *(f"{times[plan]:.2f}" for times in selects.values())] for plan in plans]
+    found = [
+        markdown(("call", "us"), [(row["call"], f"{row['us']:.2f}") for row in report.rows]),
+        markdown(["plan, in the order of their selection", *states], rows),
+        markdown(list(report.more["import"]), [list(report.more["import"].values())]),
+    ]
+    nbytes = report.more["bytes"]
+    return [*found, markdown(["bytes of", *nbytes], [["", *nbytes.values()]])]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run."""
     parser = argparse.ArgumentParser(
@@ -182,33 +171,32 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for overhead.json and overhead.md")
     parser.add_argument("--device", choices=("cuda", "host"), default="cuda")
-    parser.add_argument("--quick", action="store_true", help="fewer calls")
-    parser.add_argument("--select-only", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 where a goal is missed")
     options = parser.parse_args(arguments)
-    if options.select_only:
-        print(json.dumps(select_times(options.device)))
-        return 0
     torch: Any = importlib.import_module("torch")
     report = Report("overhead", options.out, facts(torch, options.device))
-    batches = 3 if options.quick else 9
-    wait = libraries(torch, options.device)[0].wait
-    for name, call in peer_calls(torch, options.device).items():
-        report.add({"call": name, "us": round(host_microseconds(call, wait, batches=batches), 2)})
+    calls = peer_calls(torch, options.device)
     for plan, desc in descriptors():
         for library in libraries(torch, options.device):
-            for name, call in plan_calls(library, plan, desc).items():
-                took = host_microseconds(call, library.wait, batches=batches)
-                report.add({"call": f"{plan.__name__} {library.name}: {name}", "us": round(took, 2)})
-    calls = markdown(("call", "us"), [(row["call"], f"{row['us']:.2f}") for row in report.rows])
-    selects = select_rows(options.device)
-    imported = import_row()
-    report.more = {"select": selects, "import": imported}
-    tables = [calls, markdown(list(selects[0]), [list(row.values()) for row in selects])]
-    tables.append(markdown(list(imported), [list(imported.values())]))
-    report.finish(tables)
-    runs = {row["call"]: row["us"] for row in report.rows if "run(stream" in row["call"]}
-    print("overhead: " + ", ".join(f"{call} {us} us" for call, us in runs.items()))
-    return 0
+            calls |= plan_calls(library, plan, desc)
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    times = host_microseconds(calls, wait, rounds=4 if options.quick else 25)
+    for name, us in times.items():
+        report.rows.append({"call": name, "us": round(us, 3)})
+    selects, pack = measure_selects(options.device)
+    wheel = wheel_bytes()
+    nbytes = {"wheel": wheel or "not built"} | ({"pack of these plans": pack} if pack else {})
+    report.more = {"select": selects, "import": import_row(), "bytes": nbytes}
+    judged = list(goals(times, selects))
+    report.more["goals"] = [{**goal._asdict(), "is met": goal.is_met} for goal in judged]
+    report.finish(tables(report))
+    for goal in judged:
+        verdict = "met" if goal.is_met else "MISSED"
+        print(f"{verdict}: {goal.what}: {goal.measured:.2f} {goal.unit}, limit {goal.limit:.2f}")
+    missed = sum(not goal.is_met for goal in judged)
+    print(f"overhead: goals {'all met' if not missed else f'missed: {missed} of {len(judged)}'}")
+    return 1 if options.strict and missed else 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,20 +176,26 @@ def timer_for(torch: Any, device: str) -> Timer:
     return CudaTimer(torch) if device == "cuda" else HostTimer()
 
 
-def host_microseconds(call: Call, synchronize: Call, batch: int = 200, batches: int = 9) -> float:
-    """Microseconds of host time that a call takes to return: the best mean of several batches.
+def host_microseconds(
+    calls: Mapping[str, Call], synchronize: Call, batch: int = 200, rounds: int = 25
+) -> dict[str, float]:
+    """Microseconds of host time that each call takes to return: the best mean of its batches.
 
-    The device is idle when a batch begins and is not waited for inside one. A batch is far shorter than the
-    driver's launch queue (1,024 entries), which would make the host wait once it is full.
+    A round has one batch of each call, every second round in reverse, so that a clock that goes up or down
+    favours none. The device is idle when a batch begins and is not waited for inside one. A batch is far
+    shorter than the driver's launch queue (1,024 entries), which would make the host wait once it is full.
     """
-    for _ in range(min(20, batch)):
-        call()
-    best = math.inf
-    for _ in range(batches):
-        synchronize()
-        started = time.perf_counter()
-        for _ in range(batch):
+    for call in calls.values():
+        for _ in range(min(20, batch)):
             call()
-        best = min(best, time.perf_counter() - started)
+    best = dict.fromkeys(calls, math.inf)
+    for number in range(rounds):
+        order = list(calls.items())
+        for name, call in reversed(order) if number % 2 else order:
+            synchronize()
+            started = time.perf_counter()
+            for _ in range(batch):
+                call()
+            best[name] = min(best[name], time.perf_counter() - started)
     synchronize()
-    return best / batch * 1e6
+    return {name: seconds / batch * 1e6 for name, seconds in best.items()}

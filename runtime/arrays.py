@@ -15,17 +15,17 @@ import numpy as np
 from baracuda.dtypes import ElementKind
 from baracuda.errors import MisalignedOperand, Unsupported
 from baracuda.tensor import (
+    HOST,
     Adapter,
     Device,
     RefusalError,
     TensorRef,
     contiguous_strides,
+    cuda_device,
     trusted_tensor,
 )
 
 __all__ = ["adapter_for", "library_of", "read_interface"]
-
-_HOST = Device("host")
 
 # The class that marks an array of a library, by top-level module and name; a subclass counts as one.
 _ARRAY_CLASSES = {
@@ -129,7 +129,7 @@ def _read_numpy(array: Any) -> TensorRef:
         shape=shape,
         strides=_strides(shape, array.strides, kind),
         element=kind,
-        device=_HOST,
+        device=HOST,
         readonly=not array.flags.writeable,
         buffer=_numpy_bounds(array, pointer),
         owner=array,
@@ -181,11 +181,6 @@ def _foreign_bounds(base: Any) -> tuple[int, int] | None:
 # CuPy
 
 
-@functools.cache
-def _cuda_device(index: int) -> Device:
-    return Device("cuda", index)
-
-
 def _read_cupy(array: Any) -> TensorRef:
     kind = _element(array.dtype)
     shape = tuple(array.shape)
@@ -195,7 +190,7 @@ def _read_cupy(array: Any) -> TensorRef:
         shape=shape,
         strides=_strides(shape, tuple(array.strides), kind),
         element=kind,
-        device=_cuda_device(data.device_id),
+        device=cuda_device(data.device_id),
         readonly=False,
         buffer=_cupy_bounds(data.mem),
         owner=array,
@@ -224,9 +219,9 @@ def _cupy_bounds(memory: Any) -> tuple[int, int] | None:
 @functools.lru_cache(maxsize=64)
 def _torch_device(device: Any) -> Device:
     if device.type == "cpu":
-        return _HOST
+        return HOST
     if device.type == "cuda":
-        return Device("cuda", device.index or 0)
+        return cuda_device(device.index or 0)
     raise RefusalError(Unsupported, f"lies on the PyTorch device {device}, want cpu or cuda")
 
 
@@ -320,7 +315,7 @@ def _read_cuda_array_interface(obj: Any, interface: dict[str, Any]) -> TensorRef
         shape,
         strides,
         kind,
-        Device("cuda", _device_of_pointer(pointer)),
+        cuda_device(_device_of_pointer(pointer)),
         bool(readonly) or _top_module(type(obj)) in _IMMUTABLE,
         None,
         obj,

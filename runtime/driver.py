@@ -256,7 +256,8 @@ class CudaKernel:
         ``params`` are the bytes of the kernel's one parameter; they are copied. Raises `InvalidProblem` for
         a grid or block that the device cannot run and `Unsupported` for more shared memory than it has.
         """
-        if any(not 1 <= extent <= limit for extent, limit in zip(grid, _GRID_LIMITS, strict=True)):
+        x, y, z = grid
+        if not (1 <= x <= _GRID_LIMITS[0] and 1 <= y <= _GRID_LIMITS[1] and 1 <= z <= _GRID_LIMITS[2]):
             raise InvalidProblem(
                 f"{self.symbol}: a grid of {grid} blocks; each extent is 1 to {_GRID_LIMITS}"
             )
@@ -295,11 +296,11 @@ class CudaLaunch:
         "_context",
         "_driver",
         "_get_current",
-        "_head",
         "_keep",
         "_kernel",
         "_launch",
         "_params",
+        "_shape",
         "params",
     )
 
@@ -311,7 +312,7 @@ class CudaLaunch:
         self._launch = self._driver.launchKernel
         self._kernel = kernel
         self._context = kernel.context
-        self._head = (kernel.function, *grid, threads, 1, 1, shared_bytes)
+        self._shape = (kernel.function, *grid, threads, shared_bytes)
         block = ctypes.create_string_buffer(params, max(len(params), 1))
         pointers = (ctypes.c_void_p * 1)(ctypes.addressof(block))
         self._params = ctypes.addressof(pointers)
@@ -321,11 +322,12 @@ class CudaLaunch:
 
     def __call__(self, stream_handle: int) -> None:
         """Enqueue the kernel on the stream; `DriverError`, naming the kernel, where the driver refuses."""
+        function, x, y, z, threads, shared = self._shape
         try:
             if self._get_current() == self._context:
-                self._launch(*self._head, stream_handle, self._params, 0)
+                self._launch(function, x, y, z, threads, 1, 1, shared, stream_handle, self._params, 0)
             else:
                 with _current(self._driver, self._context):
-                    self._launch(*self._head, stream_handle, self._params, 0)
+                    self._launch(function, x, y, z, threads, 1, 1, shared, stream_handle, self._params, 0)
         except Exception as error:
             _fail(f"{self._kernel.symbol} on stream {stream_handle:#x} of device {self._kernel.index}", error)

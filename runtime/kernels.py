@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.resources
+import contextlib
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from baracuda.compile.loader import Kernel, preload
 from baracuda.compile.unit import Unit
@@ -20,17 +22,23 @@ def units_of(plans: str, op: OpRecord, element: ElementKind, engine: Engine) -> 
 
     ``plans`` is the module of the plan class, which stands beside its kernels' sources.
     """
-    package = plans.rpartition(".plans.")[0]
-    text = (
-        importlib.resources.files(package)
-        .joinpath("kernels", *op.source.split("/"))
-        .read_text(encoding="utf-8")
-    )
+    text = _source(plans.rpartition(".plans.")[0], op.source)
     flags = ("-fmad=true",) if op.contraction else ()
     return {
         Unit(op.source, text, (("BARACUDA_DTYPE", element.value), (define, "1")), flags): variants
         for define, variants in engine.units().items()
     }
+
+
+def _source(package: str, name: str) -> str:
+    """The text of a kernel file of a package with plans."""
+    path = Path(sys.modules[package].__file__ or "").parent / "kernels" / name
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8")
+    # No folder, such as a package in a zip file.
+    import importlib.resources
+
+    return importlib.resources.files(package).joinpath("kernels", *name.split("/")).read_text("utf-8")
 
 
 def load_kernels(

@@ -76,7 +76,7 @@ def install(
                 launch()
                 return
             tensors = self._validated(args)
-            _check_run(self, self._stream(stream, args, tensors).handle, tensors, launch)
+            _check_run(self, self._handle(stream, args), tensors, launch)
 
     @functools.wraps(call)
     def observed_call(self: Any, stream: Any = None) -> None:
@@ -84,8 +84,8 @@ def install(
             if not check:
                 call(self, stream)
                 return
-            tensors, _ = self._alive
-            _check_run(self.plan, self._stream(stream).handle, tensors, lambda: call(self, stream))
+            tensors = self.plan._validated(self.args)
+            _check_run(self.plan, self._handle(stream), tensors, lambda: call(self, stream))
 
     # Not assignments, which a type checker takes for a mistake.
     setattr(plans, "run", observed_run)  # noqa: B010

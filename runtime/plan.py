@@ -8,11 +8,12 @@ never compiles, allocates or synchronises.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from baracuda import checks, observe
 from baracuda.arrays import library_of
+from baracuda.bound import BoundLaunch
 from baracuda.compile.loader import Kernel, Launch
 from baracuda.compile.unit import Unit
 from baracuda.contract import OpRecord, Problem, TensorRule
@@ -21,9 +22,10 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import InvalidProblem, Unsupported
 from baracuda.kernels import load_kernels, units_of
-from baracuda.remembered import LaunchTemplate, RememberedLayout
+from baracuda.recall import KnownCalls, Sighting
+from baracuda.remembered import ALIGNMENT, Buffer, LaunchTemplate, RememberedLayout
 from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
-from baracuda.stream import Stream, current_stream_of
+from baracuda.stream import Stream, current_stream_of, handle_on
 from baracuda.tensor import Device, TensorRef, as_tensor
 from baracuda.workspace import Workspace
 
@@ -66,6 +68,7 @@ class Plan:
     _shapes: Mapping[str, tuple[tuple[int, ...], str]]
     _guarantee: PrecisionGuarantee
     _layouts: dict[Any, RememberedLayout]
+    _known: KnownCalls
 
     @staticmethod
     def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -140,6 +143,7 @@ class Plan:
         outputs_first = sorted(cls.TENSORS, key=lambda rule: rule.io != "out")
         plan._outputs_first = tuple(rule.name for rule in outputs_first)
         plan._layouts = {}
+        plan._known = KnownCalls(cls.ARGS, [rule.name for rule in cls.TENSORS], device)
         return plan
 
     def _units(self) -> dict[Unit, tuple[str, ...]]:
@@ -219,25 +223,30 @@ class Plan:
                 launched, and no output touched.
             DriverError: the CUDA driver refused the launch.
         """
-        tensors, layout = self._checked(args)
-        space = self._workspace(workspace, tensors) if self._needed or workspace is not None else None
-        # A stream of the plan's device is the common case, and comes without a look into any library.
-        if type(stream) is Stream and stream.device == self._device:
-            handle = stream.handle
-        else:
-            handle = self._stream(stream, args, tensors).handle
-        pointers = _pointers(tensors, space)
-        for launch in layout.launches:
-            launch(pointers, handle)
+        for find in self._known.finders:
+            call = find(args, workspace)
+            if call is not None:
+                if type(stream) is Stream and stream.device is self._device:
+                    handle = stream.handle
+                else:
+                    handle = call.current() if stream is None else handle_on(stream, self._device)
+                for launch in call.launches:
+                    launch(handle)
+                return
+        self._run_unknown(stream, workspace, args)
 
     def bind(self, args: Any, workspace: Any = None) -> BoundLaunch:
         """Validate once and pack the launches; the result launches again and again on the same memory."""
-        tensors, layout = self._checked(args)
-        space = self._workspace(workspace, tensors)
-        pointers = _pointers(tensors, space)
-        launches = tuple(launch.packed(pointers) for launch in layout.launches)
-        alive = (self._by_name(tensors), space)
-        return BoundLaunch(self, args, launches, lambda stream: self._stream(stream, args, tensors), alive)
+        for find in self._known.finders:
+            call = find(args, workspace)
+            if call is not None:
+                return BoundLaunch(self, args, call.launches, call.current, workspace)
+        layout, pointers, alive, sighting = self._prepare(args, workspace)
+        launches = layout.packed(pointers)
+        if sighting is None:
+            return BoundLaunch(self, args, launches, lambda: self._handle(None, args), alive)
+        sighting.keep(layout, launches)
+        return BoundLaunch(self, args, launches, sighting.calls.current, alive)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.sku} on {self._device}: {self._desc!r}>"
@@ -257,11 +266,44 @@ class Plan:
             precision_guarantee=self._guarantee,
         )
 
+    def _run_unknown(self, stream: Any, workspace: Any, args: Any) -> None:
+        """Run a call that no finder knows."""
+        layout, pointers, _, sighting = self._prepare(args, workspace)
+        handle = self._handle(stream, args)
+        if sighting is not None and sighting.comes_again():
+            sighting.keep(layout, layout.packed(pointers))
+        for launch in layout.launches:
+            launch(pointers, handle)
+
+    def _prepare(self, args: Any, workspace: Any) -> tuple[RememberedLayout, list[int], Any, Sighting | None]:
+        """Check a call that no finder knows.
+
+        The result: its layout, the pointers of its launches, what must live as long as these, and what
+        recognises it later, if that can be done.
+        """
+        sighting = self._known.sight(args, workspace)
+        found = None if sighting is None else sighting.locate()
+        tensors: Row = ()
+        if found is not None:
+            layout, pointers = found
+        else:
+            tensors, layout = self._checked(args)
+            pointers = _pointers(tensors)
+            # Bounds that nobody knows cannot be compared.
+            if any(tensor is not None and tensor.buffer is None for tensor in tensors):
+                sighting = None
+            if sighting is not None:
+                sighting.learn(layout)
+        space = self._workspace(workspace, layout, pointers)
+        if isinstance(space.owner, TensorRef) and space.owner.buffer is None:
+            sighting = None
+        return layout, [*pointers, space.pointer, 0], (tensors, space), sighting
+
     def _checked(self, args: Any) -> tuple[Row, RememberedLayout]:
         """The tensors in the order of TENSORS, found valid, and what is remembered of their layout.
 
         What `_validated` checks is compared here, or follows from the layout, or from the addresses that
-        `RememberedLayout.is_clear` looks at.
+        `RememberedLayout.fits` looks at.
         """
         if type(args) is not self.ARGS:
             self._validated(args)
@@ -284,13 +326,13 @@ class Plan:
             ):
                 self._validated(args)
             tensors.append(tensor)
-            key += (tensor.strides, tensor.pointer & 15, tensor.readonly)
+            key += (tensor.strides, tensor.pointer % ALIGNMENT, tensor.readonly)
         layout = self._layouts.get(tuple(key))
         if layout is None:
             layout = self._remember(tuple(key), args, tensors)
-        elif not layout.is_clear(tensors):
+        elif not layout.fits(_pointers(tensors), _buffers(tensors)):
             self._check_memory(self._by_name(tensors), plan)
-            layout.allow(tensors)
+            layout.allow(_pointers(tensors))
         return tensors, layout
 
     def _remember(self, key: tuple[Any, ...], args: Any, tensors: Row) -> RememberedLayout:
@@ -300,8 +342,8 @@ class Plan:
         launches = tuple(LaunchTemplate(self._pack, step, names) for step in steps)
         outputs = [place for place, rule in enumerate(self.TENSORS) if rule.io == "out"]
         layout = RememberedLayout(tensors, outputs, steps, launches)
-        if not layout.is_clear(tensors):
-            layout.allow(tensors)
+        if not layout.fits(_pointers(tensors), _buffers(tensors)):
+            layout.allow(_pointers(tensors))
         if len(self._layouts) >= self.REMEMBERED:
             self._layouts = {}
         self._layouts[key] = layout
@@ -310,7 +352,7 @@ class Plan:
     def _pack(self, step: LaunchStep) -> Launch:
         """A launch with null pointers."""
         kernel = self._kernels[step.variant]
-        return kernel.pack((step.grid, 1, 1), step.threads, 0, step.parameters(None))
+        return kernel.pack((step.grid, 1, 1), step.threads, 0, step.blank)
 
     def _by_name(self, tensors: Row) -> Tensors:
         return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}
@@ -365,62 +407,34 @@ class Plan:
                 may_alias = other not in outputs and self._engine.may_alias(key, other)
                 checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
 
-    def _workspace(self, workspace: Any, tensors: Row) -> Workspace:
-        space = Workspace.none() if workspace is None else Workspace.of(workspace)
-        space.require(self._needed, self._device, type(self).__name__)
-        end = space.pointer + self._needed
-        for rule, tensor in zip(self.TENSORS, tensors, strict=True):
-            if self._needed and tensor is not None:
-                first, last = checks.byte_span(tensor)
-                if first < end and space.pointer < last:
-                    plan = type(self).__name__
-                    raise InvalidProblem(
-                        f"{plan}: workspace overlaps {rule.name}, want memory apart from every tensor"
-                    )
+    def _workspace(self, workspace: Any, layout: RememberedLayout, pointers: Sequence[int]) -> Workspace:
+        space = Workspace.of(workspace)
+        if self._needed:
+            plan = type(self).__name__
+            space.require(self._needed, self._device, plan)
+            place = layout.within(space.pointer, space.pointer + self._needed, pointers)
+            if place is not None:
+                name = self.TENSORS[place].name
+                raise InvalidProblem(
+                    f"{plan}: workspace overlaps {name}, want memory apart from every tensor"
+                )
         return space
 
-    def _stream(self, stream: Any, args: Any, tensors: Iterable[Any]) -> Stream:
-        name = type(self).__name__
-        if stream is None:
-            if self._device.kind == "host":
-                return Stream.host()
-            return current_stream_of(*_one_a_library([getattr(args, name) for name in self._outputs_first]))
-        chosen = Stream.of(stream, self._device)
-        if chosen.device != self._device:
-            raise InvalidProblem(
-                f"{name}: stream is on {chosen.device}, want {self._device}, where the plan was selected"
-            )
-        return chosen
+    def _handle(self, stream: Any, args: Any) -> int:
+        """The handle of a stream of any library; None: of the one that is current for the arrays."""
+        if type(stream) is Stream and stream.device is self._device:
+            return stream.handle
+        if stream is not None:
+            return handle_on(stream, self._device)
+        if self._device.kind == "host":
+            return 0
+        arrays = [getattr(args, name) for name in self._outputs_first]
+        return current_stream_of(*_one_a_library(arrays)).handle
 
 
 def desc_default(descriptor: type[Any], field: str) -> Any:
     """The default of a descriptor's field."""
     return descriptor.__dataclass_fields__[field].default
-
-
-class BoundLaunch:
-    """A plan's launches with tensors and workspace packed: call it with a stream, or with None.
-
-    It keeps what it was given alive. The tensors' contents may change between calls, their places may not.
-    """
-
-    def __init__(
-        self, plan: Plan, args: Any, launches: tuple[Launch, ...], stream: Callable[[Any], Stream], alive: Any
-    ) -> None:
-        self.plan = plan
-        self._args = args
-        self._launches = launches
-        self._stream = stream
-        self._alive = alive
-
-    def __call__(self, stream: Any = None) -> None:
-        """Launch on the stream; None: the current stream of the first output's library."""
-        handle = self._stream(stream).handle
-        for launch in self._launches:
-            launch(handle)
-
-    def __repr__(self) -> str:
-        return f"<BoundLaunch of {self.plan!r}>"
 
 
 def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
@@ -430,11 +444,12 @@ def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
         checks.check_contiguous(tensor, rule.name, plan)
 
 
-def _pointers(tensors: Row, space: Workspace | None) -> list[int]:
-    """The tensors' addresses, the workspace's, and a null pointer."""
-    pointers = [0 if tensor is None else tensor.pointer for tensor in tensors]
-    pointers += (0 if space is None else space.pointer, 0)
-    return pointers
+def _pointers(tensors: Row) -> list[int]:
+    return [0 if tensor is None else tensor.pointer for tensor in tensors]
+
+
+def _buffers(tensors: Row) -> list[Buffer]:
+    return [None if tensor is None else tensor.buffer for tensor in tensors]
 
 
 def _one_a_library(arrays: list[Any]) -> list[Any]:

@@ -15,7 +15,13 @@ from baracuda.compile.loader import Launch
 from baracuda.engines.base import LaunchStep
 from baracuda.tensor import TensorRef
 
-__all__ = ["LaunchTemplate", "RememberedLayout"]
+__all__ = ["ALIGNMENT", "Buffer", "LaunchTemplate", "RememberedLayout"]
+
+#: The lowest address of a tensor's memory and the one behind its last byte; None where that is not known.
+Buffer = tuple[int, int] | None
+
+#: In bytes. Pointers that differ by a multiple of it are the same to every kernel.
+ALIGNMENT = 16
 
 #: Distances of overlapping tensors that are remembered as allowed, a layout.
 _MOST_DISTANCES = 64
@@ -89,14 +95,15 @@ class RememberedLayout:
         """`outputs` are the places of the outputs in `tensors`."""
         self.steps = steps
         self.launches = launches
-        spans: list[tuple[int, int, int]] = []
+        spans: list[tuple[int, int, int, int]] = []
         for place, tensor in enumerate(tensors):
             if tensor is not None:
                 first, end = byte_span(tensor)
                 if first != end:
-                    spans.append((place, first - tensor.pointer, end - tensor.pointer))
+                    pointer = tensor.pointer
+                    spans.append((place, first - pointer, end - pointer, pointer % ALIGNMENT))
         self._spans = tuple(spans)
-        written = [at for at, (place, _, _) in enumerate(spans) if place in outputs]
+        written = [at for at, (place, *_) in enumerate(spans) if place in outputs]
         self._pairs = tuple(
             (one, other)
             for one in written
@@ -105,18 +112,22 @@ class RememberedLayout:
         )
         self._distances: set[tuple[int, int, int]] = set()
 
-    def is_clear(self, tensors: Sequence[TensorRef | None]) -> bool:
-        """Whether tensors of this layout lie within their buffers and no output overlaps another tensor.
+    def packed(self, pointers: Sequence[int]) -> tuple[Launch, ...]:
+        """The launches for these pointers, the caller's own."""
+        return tuple(launch.packed(pointers) for launch in self.launches)
 
-        False says that the slow checks must decide.
+    def fits(self, pointers: Sequence[int], buffers: Sequence[Buffer]) -> bool:
+        """Whether tensors of this layout at other places are valid there.
+
+        They are where they are aligned as the first ones were, lie within their buffers, and no output
+        overlaps another tensor. False says that the slow checks must decide.
         """
         starts, ends = [], []
-        for place, below, above in self._spans:
-            tensor = tensors[place]
-            pointer = tensor.pointer  # type: ignore[union-attr]
+        for place, below, above, alignment in self._spans:
+            pointer = pointers[place]
             start, end = pointer + below, pointer + above
-            buffer = tensor.buffer  # type: ignore[union-attr]
-            if buffer is not None and (start < buffer[0] or end > buffer[1]):
+            buffer = buffers[place]
+            if pointer % ALIGNMENT != alignment or (buffer and (start < buffer[0] or end > buffer[1])):
                 return False
             starts.append(start)
             ends.append(end)
@@ -126,9 +137,16 @@ class RememberedLayout:
                 return False
         return True
 
-    def allow(self, tensors: Sequence[TensorRef | None]) -> None:
-        """Remember that these tensors may overlap as they do, which follows from their distances."""
+    def allow(self, pointers: Sequence[int]) -> None:
+        """Remember that tensors may overlap as they do here, which follows from their distances."""
         if len(self._distances) >= _MOST_DISTANCES:
             self._distances = set()
-        starts = [tensors[place].pointer + below for place, below, _ in self._spans]  # type: ignore[union-attr]
+        starts = [pointers[place] + below for place, below, _, _ in self._spans]
         self._distances |= {(one, other, starts[other] - starts[one]) for one, other in self._pairs}
+
+    def within(self, first: int, end: int, pointers: Sequence[int]) -> int | None:
+        """The place of a tensor that reaches into the memory from `first` to `end`, or None."""
+        for place, below, above, _ in self._spans:
+            if pointers[place] + below < end and first < pointers[place] + above:
+                return place
+        return None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from baracuda.arrays import library_of, read_interface
 from baracuda.errors import InvalidProblem, Unsupported
-from baracuda.tensor import Device, TensorRef, as_tensor
+from baracuda.tensor import HOST, Device, TensorRef, as_tensor, cuda_device
 
-__all__ = ["Stream", "current_stream", "current_stream_of"]
+__all__ = ["Stream", "current_handle", "current_stream", "current_stream_of", "handle_on"]
 
 
-_FIRST_CUDA = Device("cuda")
+_FIRST_CUDA = cuda_device(0)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class Stream:
         if self.handle < 0 or (self.handle and self.device.kind == "host"):
             wanted = "0: the host has no handles" if self.device.kind == "host" else "a CUstream"
             raise InvalidProblem(f"Stream: handle is {self.handle}, want {wanted}")
+        # One object a device, so that a launch need not compare two.
+        one = HOST if self.device.kind == "host" else cuda_device(self.device.index)
+        object.__setattr__(self, "device", one)
 
     def __str__(self) -> str:
         return "host" if self.device.kind == "host" else f"{self.handle:#x} on {self.device}"
@@ -70,7 +75,7 @@ class Stream:
         return stream
 
 
-_HOST = Stream(0, Device("host"))
+_HOST = Stream(0, HOST)
 
 
 def _read(obj: Any, device: Device, known: bool) -> Stream:
@@ -79,12 +84,12 @@ def _read(obj: Any, device: Device, known: bool) -> Stream:
     if library == "cupy" and hasattr(obj, "ptr"):
         # CuPy writes -1 for "the device that is current", which its null stream always has.
         if obj.device_id >= 0:
-            device = Device("cuda", obj.device_id)
+            device = cuda_device(obj.device_id)
         elif not known:
-            device = Device("cuda", _current_cupy_device())
+            device = cuda_device(_current_cupy_device())
         return Stream(obj.ptr, device, obj)
     if library == "torch" and hasattr(obj, "cuda_stream"):
-        return Stream(obj.cuda_stream, Device("cuda", obj.device.index or 0), obj)
+        return Stream(obj.cuda_stream, cuda_device(obj.device.index or 0), obj)
     if hasattr(obj, "__cuda_stream__"):
         return _read_protocol(obj, device)
     if not isinstance(obj, bool):
@@ -110,7 +115,7 @@ def _read_protocol(obj: Any, device: Device) -> Stream:
     for attribute in ("device_id", "index", "id"):
         index = getattr(theirs, attribute, None)
         if isinstance(index, int):
-            return Stream(int(handle), Device("cuda", index), obj)
+            return Stream(int(handle), cuda_device(index), obj)
     return Stream(int(handle), device, obj)
 
 
@@ -119,6 +124,46 @@ def _current_cupy_device() -> int:
         return int(sys.modules["cupy"].cuda.runtime.getDevice())
     except (KeyError, AttributeError, RuntimeError):  # No driver: there is no other device to mix it up with.
         return 0
+
+
+def handle_on(stream: Any, device: Device) -> int:
+    """The handle of a stream of any library on a device; raises what `Stream.of` raises."""
+    read = _HANDLES.get(type(stream))
+    if read is None:
+        read = _HANDLES[type(stream)] = _handle_reader(type(stream))
+    try:
+        handle = read(stream, device.index) if device.kind == "cuda" else None
+    except AttributeError:  # No stream, though of a library that has some.
+        handle = None
+    return Stream.of(stream, device).handle if handle is None else handle
+
+
+# By type of stream: its handle where that is quickly told to be on the CUDA device of an index, else None.
+_HANDLES: dict[type, Callable[[Any, int], int | None]] = {}
+
+
+def _handle_reader(cls: type) -> Callable[[Any, int], int | None]:
+    library = cls.__module__.partition(".")[0]
+    if library == "cupy":
+        return lambda stream, index: stream.ptr if stream.device_id in (-1, index) else None
+    if library == "torch":
+        return lambda stream, index: stream.cuda_stream if stream.device.index == index else None
+    return lambda stream, index: None
+
+
+def current_handle(library: str, device: Device) -> Callable[[], int]:
+    """What gives the handle of the calling thread's current stream of "torch" or "cupy" on a device."""
+    if device.kind == "host":
+        return lambda: 0
+    module = sys.modules[library]
+    if library == "cupy":
+        get = module.cuda.get_current_stream
+        return lambda: get(device.index).ptr
+    # It saves making a stream object; PyTorch's compiler calls it too.
+    raw = getattr(module._C, "_cuda_getCurrentRawStream", None)
+    if raw is not None:
+        return functools.partial(raw, device.index)
+    return lambda: module.cuda.current_stream(device.index).cuda_stream
 
 
 def current_stream(obj: object) -> Stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -29,6 +30,15 @@ class Device:
 
     def __str__(self) -> str:
         return "host" if self.kind == "host" else f"cuda:{self.index}"
+
+
+HOST = Device("host")
+
+
+@functools.cache
+def cuda_device(index: int) -> Device:
+    """The CUDA device of an index, always the same object, so that comparing it costs next to nothing."""
+    return Device("cuda", index)
 
 
 @dataclass(frozen=True)

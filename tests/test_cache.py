@@ -519,3 +519,40 @@ def test_eight_processes_on_an_empty_cache(fresh_cache: Path) -> None:
     [(compiler, arch)] = cache.made()
     assert compiler.startswith("nvrtc ")
     assert arch == "sm_90"
+
+
+WARM = """
+from baracuda.compile import loader, nvrtc
+from baracuda.compile.unit import Unit
+unit = Unit("warm.cu", 'extern "C" __global__ void warm_kernel(float* x) { *x = 1; }', ())
+assert b"warm_kernel" in loader.compile_only(unit, "sm_90").data
+print(nvrtc.is_loaded())
+"""
+
+
+def loads_nvrtc(**environment: str) -> bool:
+    """Whether a process that wants one kernel loads NVRTC."""
+    command = [sys.executable, "-W", "error", "-c", WARM]
+    output = subprocess.check_output(command, env={**os.environ, **environment}, text=True)
+    return output.strip() == "True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where a library was loaded from is told by /proc")
+def test_a_warm_process_does_not_load_the_compiler(fresh_cache: Path) -> None:
+    assert loads_nvrtc()
+    assert not loads_nvrtc()
+    # Another place to look in may hold another NVRTC, so it is asked once.
+    elsewhere = {"CUDA_PATH": str(fresh_cache)}
+    assert loads_nvrtc(**elsewhere)
+    assert not loads_nvrtc(**elsewhere)
+    (note,) = (fresh_cache / "compilers").iterdir()
+    compiler, library, fingerprint = note.read_text().split("\n")
+    assert compiler.startswith("nvrtc ")
+    assert "libnvrtc.so" in library
+    for damaged in ("", compiler, f"{compiler}\n{library}\n", f"{compiler}\n/nowhere\n{fingerprint}", "\n\n"):
+        note.write_text(damaged)
+        assert loads_nvrtc(**elsewhere)
+        assert not loads_nvrtc(**elsewhere)
+    DiskCache(fresh_cache).clear()
+    assert not list((fresh_cache / "compilers").iterdir())
+    assert loads_nvrtc(**elsewhere)

@@ -2,8 +2,9 @@
 
 The cache is an optimisation: nothing that goes wrong with its folder reaches a caller, except one warning a
 process. Layout: ``<folder>/kernels/<key>.bin`` (a header line, then the compiler's bytes), ``<folder>/made/``
-(which compilers compiled for which targets: a file a pair, without content) and ``<folder>/failed/`` (sources
-that did not compile). Beside them ``<folder>/host/`` holds the host executor's libraries.
+(which compilers compiled for which targets: a file a pair, without content), ``<folder>/compilers/`` (see
+compiler_note.py) and ``<folder>/failed/`` (sources that did not compile). Beside them ``<folder>/host/``
+holds the host executor's libraries.
 """
 
 from __future__ import annotations
@@ -170,6 +171,22 @@ class DiskCache:
         pairs = [(compiler, arch) for compiler, _, arch in names if compiler]
         return sorted(pairs, key=lambda pair: (_numbers(pair[0]), pair), reverse=True)
 
+    def note_compiler(self, environment: str, note: str) -> None:
+        """Keep a note about the compiler of an environment."""
+        if self.limit and (folder := self._kernels(create=True)) is not None:
+            with contextlib.suppress(OSError):
+                notes = folder.parent / "compilers"
+                notes.mkdir(mode=0o700, exist_ok=True)
+                write_atomically(notes / environment, note.encode())
+
+    def compiler_note(self, environment: str) -> str:
+        """The note about the compiler of an environment; empty where there is none."""
+        folder = self._kernels(create=False)
+        try:
+            return (folder.parent / "compilers" / environment).read_text("utf-8") if folder else ""
+        except (OSError, ValueError):
+            return ""
+
     def info(self) -> CacheInfo:
         """How many entries there are and how large they are."""
         folder = self._kernels(create=False)
@@ -189,8 +206,8 @@ class DiskCache:
         self._memory.clear()
         folder = self._kernels(create=False)
         removed = sum(remove(path) for path, _ in files(folder, ".bin")) if folder else 0
-        made = self.folder / "made" if self.folder else None
-        leftovers = [(folder, ".tmp"), (self.failed_folder, ".txt"), (made, None)]
+        notes = [(self.folder / name, None) for name in ("made", "compilers")] if self.folder else []
+        leftovers = [(folder, ".tmp"), (self.failed_folder, ".txt"), *notes]
         for place, suffix in leftovers:
             for path, _ in files(place, suffix) if place else ():
                 remove(path)

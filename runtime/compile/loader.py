@@ -12,6 +12,7 @@ from baracuda import driver
 from baracuda.compile import nvrtc, pack, source
 from baracuda.compile.arch import runnable
 from baracuda.compile.cache import disk_cache
+from baracuda.compile.compiler_note import known_compiler, note_compiler
 from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.unit import Unit, unit_key
@@ -75,12 +76,22 @@ def compile_only(unit: Unit, arch: str) -> Artifact:
     Raises `Unsupported` for an architecture that cannot be served, and `CompileError` for a unit that does
     not compile, where NVRTC is missing, for a damaged pack, or for what ``BARACUDA_JIT=never`` forbids.
     """
-    artifact = pack.find(unit, arch)
+    artifact = ready(unit, arch)
     if artifact is None and not jit_allowed():
-        artifact = _cached(unit, arch)
-        if artifact is None:
-            raise _missing(unit, arch)
+        raise _missing(unit, arch)
     return artifact or compile_ahead(unit, arch)
+
+
+def ready(unit: Unit, arch: str) -> Artifact | None:
+    """What there is of ``unit`` for ``arch`` without a compile, and without loading the compiler."""
+    artifact = pack.find(unit, arch)
+    if artifact is not None:
+        return artifact
+    if not jit_allowed():
+        return _cached(unit, arch)
+    cache = disk_cache()
+    compiler = known_compiler(cache)
+    return cache.get(artifact_key(unit, arch, compiler)) if compiler else None
 
 
 def compile_ahead(unit: Unit, arch: str) -> Artifact:
@@ -93,7 +104,9 @@ def compile_ahead(unit: Unit, arch: str) -> Artifact:
         cache.note_made(nvrtc.identity(), target)
         return artifact
 
-    return cache.get_or_make(artifact_key(unit, target), make)
+    artifact = cache.get_or_make(artifact_key(unit, target), make)
+    note_compiler(cache)
+    return artifact
 
 
 def _cached(unit: Unit, arch: str) -> Artifact | None:
@@ -130,6 +143,15 @@ def load(unit: Unit, device: Device, *, stream_handle: int | None = None) -> Mod
     """
     if device.kind == "host":
         return _load_host([unit])[0]
+    module = _load_cuda(unit, device, stream_handle, compile_only)
+    assert module is not None
+    return module
+
+
+def _load_cuda(
+    unit: Unit, device: Device, stream_handle: int | None, find: Callable[[Unit, str], Artifact | None]
+) -> Module | None:
+    """The module of ``unit``, from ``find`` if it is not loaded yet; None where that finds nothing."""
     key = (unit, device.index, driver.context_of(device.index))
     module = _modules.get(key)
     if module is not None:
@@ -142,9 +164,9 @@ def load(unit: Unit, device: Device, *, stream_handle: int | None = None) -> Mod
     with _locks.holding(key):
         module = _modules.get(key)
         if module is None:
-            artifact = compile_only(unit, driver.device_arch(device.index))
-            module = driver.load_module(artifact.data, device.index, unit.name)
-            _modules[key] = module
+            artifact = find(unit, driver.device_arch(device.index))
+            if artifact is not None:
+                module = _modules[key] = driver.load_module(artifact.data, device.index, unit.name)
     return module
 
 
@@ -162,8 +184,10 @@ def preload(
         batches = [missing[start : start + _HOST_BATCH] for start in range(0, len(missing), _HOST_BATCH)]
         _at_once(_load_host, batches, jobs)
     else:
-        context = driver.context_of(device.index)
-        missing = [unit for unit in dict.fromkeys(units) if (unit, device.index, context) not in _modules]
+        # What is compiled already is read one by one: starting threads takes longer.
+        missing = [
+            unit for unit in dict.fromkeys(units) if _load_cuda(unit, device, stream_handle, ready) is None
+        ]
         _at_once(functools.partial(load, device=device, stream_handle=stream_handle), missing, jobs)
     return [load(unit, device, stream_handle=stream_handle) for unit in units]
 

@@ -61,6 +61,11 @@ def _nvrtc() -> Any:
     return binding
 
 
+def is_loaded() -> bool:
+    """Whether this process has loaded NVRTC, so that asking it costs nothing."""
+    return _nvrtc.cache_info().currsize > 0
+
+
 def _missing(error: BaseException) -> CompileError:
     """What to say where NVRTC cannot be used: the cause, where it was looked for, and what to install."""
     from importlib import metadata

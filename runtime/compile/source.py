@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -21,7 +22,13 @@ def include_folder() -> Path:
 @functools.cache
 def headers() -> dict[str, str]:
     """The bundled headers, read once a process: include name (``"baracuda/map.cuh"``) to text, sorted."""
-    paths = {path.relative_to(_INCLUDE).as_posix(): path for path in _INCLUDE.rglob("*.cuh")}
+    found = (
+        Path(folder, name)
+        for folder, _, names in os.walk(_INCLUDE)
+        for name in names
+        if name.endswith(".cuh")
+    )
+    paths = {path.relative_to(_INCLUDE).as_posix(): path for path in found}
     return {name: paths[name].read_text(encoding="utf-8") for name in sorted(paths)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,6 +48,11 @@ class LaunchStep:
     def pointers(self) -> tuple[str | tuple[str, int] | None, ...]:
         """The values that are pointers: they come first in `values`, and in `layout` as so many P."""
         return tuple(itertools.takewhile(lambda value: not isinstance(value, int), self.values))  # type: ignore[arg-type]
+
+    @functools.cached_property
+    def blank(self) -> bytes:
+        """The parameter block with null pointers."""
+        return self.parameters(None)
 
     def parameters(self, pointers: Mapping[str, int] | None = None) -> bytes:
         """The parameter block with the pointers filled in, or null where `pointers` is None."""

@@ -113,14 +113,21 @@ def test_a_call_that_no_delay_hides(module: Any, monkeypatch: pytest.MonkeyPatch
 
 def test_host_time_is_the_best_batch(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     timing = module("timing")
-    clock = SimpleNamespace(now=0.0, calls=0)
+    clock = SimpleNamespace(now=0.0, log="")
     monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: clock.now))
 
-    def call() -> None:
-        clock.calls += 1
-        clock.now += 5e-6 if clock.calls > 600 else 9e-6
+    def call(name: str, seconds: float) -> Any:
+        def run() -> None:
+            clock.log += name
+            clock.now += seconds * (1 if len(clock.log) > 60 else 2)
 
-    assert timing.host_microseconds(call, lambda: None, batch=100, batches=8) == pytest.approx(5.0)
+        return run
+
+    calls = {"one": call("a", 5e-6), "other": call("b", 3e-6)}
+    found = timing.host_microseconds(calls, lambda: None, batch=10, rounds=4)
+    assert found == {"one": pytest.approx(5.0), "other": pytest.approx(3.0)}
+    # Warmed up, then in turns and back.
+    assert clock.log == "".join(name * 10 for name in "ab" + "ab" + "ba" + "ab" + "ba")
 
 
 @pytest.mark.parametrize(
@@ -191,3 +198,51 @@ def test_the_sample_says_what_it_missed(
     monkeypatch.setattr(sanitize, "WIDE_LAYOUTS", ())
     assert sanitize.main(["--device", "host", "--dtypes", "bf16"]) == 1
     assert "strided64 bf16" in capsys.readouterr().out
+
+
+def test_overhead_runs_and_judges(
+    module: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    overhead = module("overhead")
+    monkeypatch.setattr(overhead, "wheel_bytes", lambda: 123_456)
+    assert overhead.main(["--device", "host", "--quick", "--out", str(tmp_path)]) == 0
+    written = json.loads((tmp_path / "overhead.json").read_text())
+    calls = {row["call"]: row["us"] for row in written["rows"]}
+    assert all(us > 0 for us in calls.values())
+    assert "torch.add(out=)" in calls
+    assert "BinaryParamPlan torch: run(None, ...)" in calls
+    assert set(written["select"]) == {"empty cache", "full cache", "memory"}
+    assert all(times["BinaryParamPlan"] > 0 for times in written["select"].values())
+    assert written["bytes"] == {"wheel": 123_456}
+    assert "\noverhead: goals" in capsys.readouterr().out
+
+
+def test_the_goals_of_overhead(module: Any) -> None:
+    overhead = module("overhead")
+    names = [
+        f"BinaryParamPlan {library}: run({stream}, ...)"
+        for library in ("cupy", "torch")
+        for stream in ("stream", f"{library} stream", "None")
+    ]
+    calls = {"torch.add(out=)": 9.0, "cuLaunchKernel (CuPy's binding)": 4.0, **dict.fromkeys(names, 8.0)}
+    calls["BinaryParamPlan torch: bind(...)(stream)"] = 5.0
+    selects = {"empty cache": {"BinaryParamPlan": 90.0}, "full cache": {"BinaryParamPlan": 4.9}}
+    assert all(goal.is_met for goal in overhead.goals(calls, selects))
+    for spoilt in (
+        (calls | {names[-1]: 9.1}, selects),
+        (calls | {"BinaryParamPlan torch: bind(...)(stream)": 5.3}, selects),
+        (calls, selects | {"full cache": {"BinaryParamPlan": 5.1}}),
+        (calls, selects | {"pack": {"BinaryParamPlan": 5.1}}),
+    ):
+        assert [goal.is_met for goal in overhead.goals(*spoilt)].count(False) == 1
+
+
+def test_strict_fails_where_a_goal_is_missed(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    overhead = module("overhead")
+    monkeypatch.setattr(overhead, "wheel_bytes", lambda: None)
+    monkeypatch.setattr(
+        overhead, "measure_selects", lambda device: ({"full cache": {"BinaryParamPlan": 1e9}}, 0)
+    )
+    options = ["--device", "host", "--quick"]
+    assert overhead.main(options) == 0
+    assert overhead.main([*options, "--strict"]) == 1

@@ -1,0 +1,121 @@
+"""Milliseconds that selecting a plan takes, in processes where nothing but imports was loaded beforehand.
+
+Started as a script it is such a process: it imports everything, initialises CUDA, selects a plan of every
+class and prints what each took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from problems import describe, plan_classes
+
+import baracuda as bc
+from baracuda import driver
+from baracuda.compile import nvrtc
+from baracuda.compile.loader import compile_only
+from baracuda.compile.pack import write_pack
+from baracuda.plan import Plan
+
+__all__ = ["AXES", "DOMAIN", "ELEMENT", "Selects", "descriptors", "measure_selects"]
+
+DOMAIN = (4, 256)
+AXES = (1,)
+ELEMENT = "f32"
+#: Processes with a full cache, or with a pack; the best of them counts, plan by plan.
+WARM_PROCESSES = 3
+
+#: Milliseconds by plan class, in the order in which a process selected them.
+Selects = dict[str, float]
+
+
+def descriptors() -> Iterator[tuple[type[Plan], Any]]:
+    """The first op of every plan class, on a small problem."""
+    for plan in plan_classes():
+        kind = next(iter(plan.OPS))
+        yield plan, describe(plan, kind, ELEMENT, DOMAIN, AXES if plan.AXES else ())
+
+
+def measure_selects(device: str) -> tuple[dict[str, Selects], int]:
+    """Times with an empty cache, with the cache that this left, from a pack, and again; bytes of the pack.
+
+    The host has no packs.
+    """
+    found: dict[str, Selects] = {}
+    nbytes = 0
+    with tempfile.TemporaryDirectory(prefix="baracuda-selects-") as folder:
+        environment = {**os.environ, "BARACUDA_CACHE_DIR": f"{folder}/cache"}
+        environment.pop("BARACUDA_PACK", None)
+        pack = Path(folder, "kernels.pack")
+        cold = _process(device, environment, "--pack", str(pack))
+        found["empty cache"] = cold["first"]
+        warm = [_process(device, environment) for _ in range(WARM_PROCESSES)]
+        found["full cache"] = _best([each["first"] for each in warm])
+        if device == "cuda":
+            nbytes = pack.stat().st_size
+            # Nothing but the pack: no cache, no compiler.
+            alone = {
+                "BARACUDA_CACHE_DIR": f"{folder}/empty",
+                "BARACUDA_PACK": str(pack),
+                "BARACUDA_JIT": "never",
+            }
+            packed = [_process(device, {**environment, **alone}) for _ in range(WARM_PROCESSES)]
+            found["pack"] = _best([each["first"] for each in packed])
+        found["memory"] = _best([each["again"] for each in (cold, *warm)])
+    return found, nbytes
+
+
+def _process(device: str, environment: dict[str, str], *options: str) -> dict[str, Selects]:
+    command = [sys.executable, __file__, "--device", device, *options]
+    found: dict[str, Selects] = json.loads(subprocess.check_output(command, env=environment, text=True))
+    return found
+
+
+def _best(runs: list[Selects]) -> Selects:
+    return {name: min(run[name] for run in runs) for name in runs[0]}
+
+
+def select_all(device: str) -> dict[str, Selects]:
+    """Milliseconds of the first and the second select of every plan class in this process."""
+    problems = list(descriptors())
+    stream = bc.Stream.host()
+    if device == "cuda":
+        cupy = importlib.import_module("cupy")
+        # CUDA is initialised, and no kernel of CuPy compiled, which would load NVRTC.
+        cupy.cuda.runtime.free(0)
+        stream = bc.Stream()
+    found: dict[str, Selects] = {"first": {}, "again": {}}
+    for times in found.values():
+        for plan, desc in problems:
+            started = time.perf_counter()
+            plan.select(stream, desc)
+            times[plan.__name__] = (time.perf_counter() - started) * 1e3
+    return found
+
+
+def write_kernels(path: Path) -> None:
+    """A pack with the kernels of `descriptors` for the first device."""
+    arch = driver.device_arch(0)
+    plans = [plan.select(bc.Stream(), desc) for plan, desc in descriptors()]
+    units = dict.fromkeys(unit for plan in plans for unit in plan._units())
+    write_pack(path, [(unit, compile_only(unit, arch)) for unit in units], nvrtc.identity())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", choices=("cuda", "host"), required=True)
+    parser.add_argument("--pack", type=Path, help="write the kernels here, behind all measurements")
+    options = parser.parse_args()
+    print(json.dumps(select_all(options.device)))
+    if options.pack is not None and options.device == "cuda":
+        write_kernels(options.pack)
