@@ -51,6 +51,8 @@ LONG_ENTRIES = {
     "reduce_logsumexp": "a reference that neither overflows nor cancels, in named parts",
     "reduce_var": "two outputs, each with formula, reference and scale, and where the bound holds",
     "reduce_std": "two outputs, each with formula, reference and scale, and where the bound holds",
+    "softmax": "masked rows, and a reference in named parts",
+    "log_softmax": "masked rows in both directions",
 }
 
 DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\d+\) (\w+)\(')

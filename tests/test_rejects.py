@@ -386,8 +386,9 @@ def test_a_numpy_array_on_a_cuda_stream(good, op, direction):
 @each_plan()
 def test_a_stream_of_another_device(good, op, direction):
     other = Stream(0, Device("cuda", 5))
+    workspace = good.run.backend.workspace(good.run.plan.workspace_size())
     with pytest.raises(InvalidProblem, match=r"cuda:5.*want"):
-        good.run.plan.run(other, None, good.run.args())
+        good.run.plan.run(other, workspace, good.run.args())
 
 
 @each_program()

@@ -20,4 +20,11 @@ MODULES: dict[str, str] = {
     "ReduceDescriptor": "reduction",
     "ReduceKind": "kinds",
     "ReducePlan": "reduction",
+    "SoftmaxArgs": "softmax",
+    "SoftmaxBackwardArgs": "softmax",
+    "SoftmaxBackwardDescriptor": "softmax",
+    "SoftmaxBackwardPlan": "softmax",
+    "SoftmaxDescriptor": "softmax",
+    "SoftmaxKind": "kinds",
+    "SoftmaxPlan": "softmax",
 }

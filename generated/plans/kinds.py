@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["BinaryKind", "ReduceKind"]
+__all__ = ["BinaryKind", "ReduceKind", "SoftmaxKind"]
 
 
 class BinaryKind(str, enum.Enum):
@@ -45,3 +45,15 @@ class ReduceKind(str, enum.Enum):
     LOGSUMEXP = "logsumexp"
     VAR = "var"
     STD = "std"
+
+
+class SoftmaxKind(str, enum.Enum):
+    """Ops of SoftmaxBackwardPlan and SoftmaxPlan.
+
+    Attributes:
+        SOFTMAX: exp(x) over its sum; torch.softmax, jax.nn.softmax.
+        LOG_SOFTMAX: x minus the logarithm of the sum of exp(x); torch.log_softmax, jax.nn.log_softmax.
+    """
+
+    SOFTMAX = "softmax"
+    LOG_SOFTMAX = "log_softmax"
