@@ -67,23 +67,38 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 }
 
 
-def reference(text: str, env: Mapping[str, Any]) -> Any:
+def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
     """The value of an independent expression over the arrays of `env`.
 
     Names under `np`, `math`, `scipy.special` and `mpmath` may be called, with keywords too; subscripts,
     tuples and lists work. Functions of `math` and `mpmath` go element by element, those of mpmath with
     160 bits; the result then has the widest float dtype of `env`. Raises `FormulaError` for anything else.
+
+    With `keep` a result of mpmath stays as it is, an array of objects. Where an expression reads such a value,
+    its arithmetic has 160 bits if it calls mpmath or keeps its result, else it reads the rounded value.
     """
     walker = _Walker(env)
     tree = parse_reference(text)
+    calls = any(isinstance(node, ast.Name) and node.id == "mpmath" for node in ast.walk(tree))
+    wide = [name for name, value in env.items() if _is_wide(value)]
     with np.errstate(all="ignore"):
-        if not any(isinstance(node, ast.Name) and node.id == "mpmath" for node in ast.walk(tree)):
+        if not calls and not wide:
             return walker.run(tree)
         import mpmath
 
         # The arithmetic between two calls of mpmath keeps its digits too.
         with mpmath.workprec(_MPMATH_BITS):
-            return walker.finish(walker.run(tree))
+            if keep:
+                return walker.run(tree)
+            if calls:
+                return walker.finish(walker.run(tree))
+            walker.env = {**env, **{name: walker.finish(env[name]) for name in wide}}
+        return walker.run(tree)
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether a value is one of mpmath, or an array of such."""
+    return type(value).__module__.startswith("mpmath") or getattr(value, "dtype", None) == object
 
 
 def check_reference(text: str, known: set[str]) -> list[str]:

@@ -54,6 +54,14 @@ def to_python(expr: Expr, names: Mapping[str, str], functions: Mapping[str, str]
     return _PythonPrinter(names, functions or {}).text(expr)[0]
 
 
+def to_decimal(expr: Expr, names: Mapping[str, str], functions: Mapping[str, str]) -> str:
+    """Python source of a scalar formula on the `decimal` numbers of `baracuda.wide`.
+
+    `functions` spells every function. Raises `FormulaError` for a name or a function without a spelling.
+    """
+    return _DecimalPrinter(names, functions).text(expr)[0]
+
+
 class _Printer:
     def text(self, expr: Expr) -> tuple[str, int]:
         """The text of a node and how tightly it holds together."""
@@ -153,3 +161,25 @@ class _PythonPrinter(_Printer):
         if name is None:
             raise FormulaError(f"`{expr.name}` is not available on the host", expr.column)
         return f"{name}({', '.join(self.text(arg)[0] for arg in expr.args)})", _ATOM
+
+
+class _DecimalPrinter(_PythonPrinter):
+    """Literals become numbers of 50 digits; whole ones do where Python would divide two of them."""
+
+    def text(self, expr: Expr) -> tuple[str, int]:
+        if isinstance(expr, Number) and isinstance(expr.value, float):
+            return f'wide("{expr.value!r}")', _ATOM
+        return super().text(expr)
+
+    def constant(self, expr: Constant) -> str:
+        if expr.name != "pi":
+            raise FormulaError(f"{expr.name!r} is not known on the host in 50 digits", expr.column)
+        return "PI"
+
+    def binary(self, expr: Binary) -> tuple[str, int]:
+        if expr.op == "**":
+            return self.call(Call("pow", (expr.left, expr.right), column=expr.column))
+        if expr.op == "/" and isinstance(expr.left, Number):
+            right = self.inside(expr.right, _PRODUCT + 1)
+            return f'wide("{expr.left.value!r}") / {right}', _PRODUCT
+        return super().binary(expr)

@@ -55,7 +55,7 @@ SHAPE_FUNCTIONS = {
     ),
 }
 
-_NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
+_NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "extent": INT, "bool": BOOL}
 
 
 def parse_at(text: object, path: Path, problems: Problems) -> Expr | None:
