@@ -11,7 +11,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 
-__all__ = ["HostValues", "ceil", "clamp", "computed", "floor", "power", "split", "wide"]
+__all__ = [
+    "PI",
+    "HostValues",
+    "ceil",
+    "clamp",
+    "computed",
+    "exp",
+    "floor",
+    "log",
+    "numbers",
+    "power",
+    "split",
+    "sqrt",
+    "wide",
+]
 
 DIGITS = 50
 
@@ -56,6 +70,11 @@ def _computed(formulas: Formulas, *numbers: float | int) -> HostValues:
 def wide(literal: str) -> Decimal:
     """A literal of a formula."""
     return Decimal(literal)
+
+
+def numbers(count: Decimal) -> list[Decimal]:
+    """The numbers of so many things, from 0."""
+    return [Decimal(number) for number in range(int(count))]
 
 
 def split(number: Decimal) -> tuple[float, float]:

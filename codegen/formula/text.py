@@ -164,12 +164,23 @@ class _PythonPrinter(_Printer):
 
 
 class _DecimalPrinter(_PythonPrinter):
-    """Literals become numbers of 50 digits; whole ones do where Python would divide two of them."""
+    """Literals become numbers of 50 digits, but whole ones beside such a number stay as they are."""
 
     def text(self, expr: Expr) -> tuple[str, int]:
-        if isinstance(expr, Number) and isinstance(expr.value, float):
+        if isinstance(expr, Number):
             return f'wide("{expr.value!r}")', _ATOM
+        if isinstance(expr, IfElse):
+            then, other = (
+                self.text(branch)[0] if isinstance(branch, Number) else self.inside(branch, level)
+                for branch, level in ((expr.then, _OR), (expr.other, _IF))
+            )
+            return f"{then} if {self.inside(expr.condition, _OR)} else {other}", _IF
         return super().text(expr)
+
+    def inside(self, expr: Expr, least: int) -> str:
+        if isinstance(expr, Number) and isinstance(expr.value, int):
+            return repr(expr.value)
+        return super().inside(expr, least)
 
     def constant(self, expr: Constant) -> str:
         if expr.name != "pi":
@@ -180,6 +191,6 @@ class _DecimalPrinter(_PythonPrinter):
         if expr.op == "**":
             return self.call(Call("pow", (expr.left, expr.right), column=expr.column))
         if expr.op == "/" and isinstance(expr.left, Number):
-            right = self.inside(expr.right, _PRODUCT + 1)
-            return f'wide("{expr.left.value!r}") / {right}', _PRODUCT
+            # Python's quotient of two whole numbers is a double.
+            return f"{self.text(expr.left)[0]} / {self.inside(expr.right, _PRODUCT + 1)}", _PRODUCT
         return super().binary(expr)

@@ -65,7 +65,7 @@ def wide_names(families: Iterable[Mapping[str, Any]]) -> list[str]:
     lines = [line for host in hosts for choice in host["choices"] for line in choice["code"]]
     known = [*(name for name in HOST_FUNCTIONS.values() if name not in ("abs", "max", "min")), "PI", "wide"]
     used = {name for name in known for line in lines if re.search(rf"\b{name}\b", line)}
-    return sorted({"HostValues", "computed", *used}, key=lambda name: (not name.isupper(), name.islower(), name))
+    return sorted({"HostValues", "computed", "numbers", *used}, key=lambda name: (not name.isupper(), name.islower(), name))
 
 
 def host_lines(op: Op) -> list[str]:

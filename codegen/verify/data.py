@@ -129,10 +129,12 @@ def _own_dtypes(
 ) -> dict[str, Any]:
     """Inputs that have a dtype of their own: integers of every size up to 31 bits, numbers in (0, 1)."""
     others, found = problem.other_shapes(), {}
+    # Which there are, and of which shape, is the same for every seed.
+    chance = np.random.default_rng(zlib.crc32(str(problem).encode()))
     for name, first in shapes.items():
         several = [first, *others.get(name, ())]
-        shape = several[int(rng.integers(len(several)))]
-        if rng.integers(2) and problem.op.family.forward[name].optional and not every:
+        shape = several[int(chance.integers(len(several)))]
+        if chance.integers(2) and problem.op.family.forward[name].optional and not every:
             continue
         kind = numpy_dtype(problem.dtype_of(name))
         if kind.kind == "f":

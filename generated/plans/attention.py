@@ -14,7 +14,7 @@ from baracuda.contract import OpRecord, TensorRule, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
-from baracuda.wide import PI, HostValues, ceil, clamp, computed, floor, log, power, wide
+from baracuda.wide import PI, HostValues, ceil, clamp, computed, floor, log, numbers, power, wide
 
 from .kinds import AttentionKind
 
@@ -176,11 +176,12 @@ def _rope_host_none(
     attention_factor: Any,
 ) -> HostValues:
     """What the host computes for rope with scaling=none."""
+    own = wide("1")
     radians = []
-    for pair in range(int(rotary_dim) // 2):
+    for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         radians.append(plain)
-    return HostValues.of((attention_factor if attention_factor > 0 else 1,), radians)
+    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
 
 
 def _rope_host_linear(
@@ -190,11 +191,12 @@ def _rope_host_linear(
     attention_factor: Any,
 ) -> HostValues:
     """What the host computes for rope with scaling=linear."""
+    own = wide("1")
     radians = []
-    for pair in range(int(rotary_dim) // 2):
+    for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         radians.append(plain / factor)
-    return HostValues.of((attention_factor if attention_factor > 0 else 1,), radians)
+    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
 
 
 def _rope_host_ntk(
@@ -204,11 +206,12 @@ def _rope_host_ntk(
     attention_factor: Any,
 ) -> HostValues:
     """What the host computes for rope with scaling=ntk."""
+    own = wide("1")
     radians = []
-    for pair in range(int(rotary_dim) // 2):
+    for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
-        radians.append(plain * power(factor, -2 * pair / max(rotary_dim - 2, 1)))
-    return HostValues.of((attention_factor if attention_factor > 0 else 1,), radians)
+        radians.append(plain * power(factor, -2 * pair / max(rotary_dim - 2, wide("1"))))
+    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
 
 
 def _rope_host_yarn(
@@ -224,14 +227,15 @@ def _rope_host_yarn(
     """What the host computes for rope with scaling=yarn."""
     fast = rotary_dim * log(original_seq_len / (2 * PI * beta_fast)) / (2 * log(base))
     slow = rotary_dim * log(original_seq_len / (2 * PI * beta_slow)) / (2 * log(base))
-    low = max(floor(fast) if truncate else fast, 0)
+    low = max(floor(fast) if truncate else fast, wide("0"))
     high = min(ceil(slow) if truncate else slow, rotary_dim - 1)
+    own = wide("0.1") * log(factor) + 1 if factor > 1 else wide("1")
     radians = []
-    for pair in range(int(rotary_dim) // 2):
+    for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
-        ramp = clamp((pair - low) / (high - low if high != low else wide("0.001")), 0, 1)
+        ramp = clamp((pair - low) / (high - low if high != low else wide("0.001")), wide("0"), wide("1"))
         radians.append(plain / factor * ramp + plain * (1 - ramp))
-    return HostValues.of((attention_factor if attention_factor > 0 else wide("0.1") * log(factor) + 1 if factor > 1 else 1,), radians)
+    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
 
 
 def _rope_host_llama3(
@@ -244,13 +248,14 @@ def _rope_host_llama3(
     high_freq_factor: Any,
 ) -> HostValues:
     """What the host computes for rope with scaling=llama3."""
+    own = wide("1")
     radians = []
-    for pair in range(int(rotary_dim) // 2):
+    for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         turns = original_seq_len * plain / (2 * PI)
-        ramp = clamp((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1)
+        ramp = clamp((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), wide("0"), wide("1"))
         radians.append(plain / factor * (1 - ramp) + plain * ramp)
-    return HostValues.of((attention_factor if attention_factor > 0 else 1,), radians)
+    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
 
 
 def _rope_host(desc: Any) -> HostValues:
@@ -276,12 +281,13 @@ class RopePlan(Plan):
         s = amplitude * sin(angle)
         y = pair(fma(x.first, c, -(x.second * s)), fma(x.second, c, x.first * s))
         host: plain = pow(base, -2 * pair / rotary_dim)
+        host: amplitude = attention_factor if attention_factor > 0 else own
+        host: own = 1  (scaling=none)
         host: inv_freq = plain  (scaling=none)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=none)
+        host: own = 1  (scaling=linear)
         host: inv_freq = plain / factor  (scaling=linear)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=linear)
+        host: own = 1  (scaling=ntk)
         host: inv_freq = plain * pow(factor, -2 * pair / max(rotary_dim - 2, 1))  (scaling=ntk)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=ntk)
         host: fast = rotary_dim * log(original_seq_len / (2 * pi * beta_fast)) / (2 * log(base))
             (scaling=yarn)
         host: slow = rotary_dim * log(original_seq_len / (2 * pi * beta_slow)) / (2 * log(base))
@@ -289,14 +295,13 @@ class RopePlan(Plan):
         host: low = max(floor(fast) if truncate else fast, 0)  (scaling=yarn)
         host: high = min(ceil(slow) if truncate else slow, rotary_dim - 1)  (scaling=yarn)
         host: ramp = clamp((pair - low) / (high - low if high != low else 0.001), 0, 1)  (scaling=yarn)
+        host: own = 0.1 * log(factor) + 1 if factor > 1 else 1  (scaling=yarn)
         host: inv_freq = plain / factor * ramp + plain * (1 - ramp)  (scaling=yarn)
-        host: amplitude = attention_factor if attention_factor > 0 else 0.1 * log(factor) + 1 if factor > 1
-            else 1  (scaling=yarn)
         host: turns = original_seq_len * plain / (2 * pi)  (scaling=llama3)
         host: ramp = clamp((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1)
             (scaling=llama3)
+        host: own = 1  (scaling=llama3)
         host: inv_freq = plain / factor * (1 - ramp) + plain * ramp  (scaling=llama3)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=llama3)
 
     `select` checks a RopeDescriptor and compiles or loads its kernels.
     `run` takes RopeArgs: tensors with any strides, zero and negative ones included; the innermost
@@ -414,11 +419,10 @@ class RopePlan(Plan):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.base > 1):
             yield f"base is {desc.base}, want base > 1"
-        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast > 0 and desc.beta_slow > 0 and math.isfinite(desc.beta_fast) and math.isfinite(desc.beta_slow)):
-            yield (
-                f"beta_fast is {desc.beta_fast}, beta_slow is {desc.beta_slow}, "
-                "want beta_fast > 0 and beta_slow > 0 and isfinite(beta_fast) and isfinite(beta_slow)"
-            )
+        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast > 0 and math.isfinite(desc.beta_fast)):
+            yield f"beta_fast is {desc.beta_fast}, want beta_fast > 0 and isfinite(beta_fast)"
+        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow)):
+            yield f"beta_slow is {desc.beta_slow}, want beta_slow > 0 and isfinite(beta_slow)"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (desc.original_seq_len > 0):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (0 < desc.low_freq_factor < desc.high_freq_factor and math.isfinite(desc.high_freq_factor)):
@@ -458,12 +462,13 @@ class RopeBackwardPlan(Plan):
         s = amplitude * sin(angle)
         dx = pair(fma(dy.first, c, dy.second * s), fma(dy.second, c, -(dy.first * s)))
         host: plain = pow(base, -2 * pair / rotary_dim)
+        host: amplitude = attention_factor if attention_factor > 0 else own
+        host: own = 1  (scaling=none)
         host: inv_freq = plain  (scaling=none)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=none)
+        host: own = 1  (scaling=linear)
         host: inv_freq = plain / factor  (scaling=linear)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=linear)
+        host: own = 1  (scaling=ntk)
         host: inv_freq = plain * pow(factor, -2 * pair / max(rotary_dim - 2, 1))  (scaling=ntk)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=ntk)
         host: fast = rotary_dim * log(original_seq_len / (2 * pi * beta_fast)) / (2 * log(base))
             (scaling=yarn)
         host: slow = rotary_dim * log(original_seq_len / (2 * pi * beta_slow)) / (2 * log(base))
@@ -471,14 +476,13 @@ class RopeBackwardPlan(Plan):
         host: low = max(floor(fast) if truncate else fast, 0)  (scaling=yarn)
         host: high = min(ceil(slow) if truncate else slow, rotary_dim - 1)  (scaling=yarn)
         host: ramp = clamp((pair - low) / (high - low if high != low else 0.001), 0, 1)  (scaling=yarn)
+        host: own = 0.1 * log(factor) + 1 if factor > 1 else 1  (scaling=yarn)
         host: inv_freq = plain / factor * ramp + plain * (1 - ramp)  (scaling=yarn)
-        host: amplitude = attention_factor if attention_factor > 0 else 0.1 * log(factor) + 1 if factor > 1
-            else 1  (scaling=yarn)
         host: turns = original_seq_len * plain / (2 * pi)  (scaling=llama3)
         host: ramp = clamp((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1)
             (scaling=llama3)
+        host: own = 1  (scaling=llama3)
         host: inv_freq = plain / factor * (1 - ramp) + plain * ramp  (scaling=llama3)
-        host: amplitude = attention_factor if attention_factor > 0 else 1  (scaling=llama3)
 
     `select` checks a RopeBackwardDescriptor and compiles or loads its kernels.
     `run` takes RopeBackwardArgs: tensors with any strides, zero and negative ones included; the innermost
@@ -596,11 +600,10 @@ class RopeBackwardPlan(Plan):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.base > 1):
             yield f"base is {desc.base}, want base > 1"
-        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast > 0 and desc.beta_slow > 0 and math.isfinite(desc.beta_fast) and math.isfinite(desc.beta_slow)):
-            yield (
-                f"beta_fast is {desc.beta_fast}, beta_slow is {desc.beta_slow}, "
-                "want beta_fast > 0 and beta_slow > 0 and isfinite(beta_fast) and isfinite(beta_slow)"
-            )
+        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast > 0 and math.isfinite(desc.beta_fast)):
+            yield f"beta_fast is {desc.beta_fast}, want beta_fast > 0 and isfinite(beta_fast)"
+        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow)):
+            yield f"beta_slow is {desc.beta_slow}, want beta_slow > 0 and isfinite(beta_slow)"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (desc.original_seq_len > 0):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (0 < desc.low_freq_factor < desc.high_freq_factor and math.isfinite(desc.high_freq_factor)):
