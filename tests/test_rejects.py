@@ -210,10 +210,11 @@ def test_a_tensor_of_another_shape(good, op, direction):
         others = {
             (*shape[:-1], shape[-1] + 1), (*shape[:-1], shape[-1] - 1), (shape[0] + 1, *shape[1:]),
             shape[::-1], shape[1:], (*shape, 1), (1, *shape), (), (0, *shape[1:]),
-        } - {shape, *good.problem.other_shapes().get(name, ())}  # fmt: skip
+        } - {good.problem.shapes()[name], *good.problem.other_shapes().get(name, ())}  # fmt: skip
         for other in others:
             bad = replace(ref, shape=other, strides=(1,) * len(other), buffer=None)
-            refused(good, InvalidProblem, f"{name} has shape {other}", f"want {shape}", **{name: bad})
+            wanted = f"want {good.problem.shapes()[name]}"
+            refused(good, InvalidProblem, f"{name} has shape {other}", wanted, **{name: bad})
 
 
 @each_program()

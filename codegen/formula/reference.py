@@ -74,8 +74,8 @@ def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
     tuples and lists work. Functions of `math` and `mpmath` go element by element, those of mpmath with
     160 bits; the result then has the widest float dtype of `env`. Raises `FormulaError` for anything else.
 
-    With `keep` a result of mpmath stays as it is, an array of objects. Where an expression reads such a value,
-    its arithmetic has 160 bits if it calls mpmath or keeps its result, else it reads the rounded value.
+    With `keep` the result of an expression that calls mpmath stays as it is, an array of objects. An expression
+    that calls mpmath itself reads such values with all their digits, any other reads them rounded.
     """
     walker = _Walker(env)
     tree = parse_reference(text)
@@ -88,10 +88,9 @@ def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
 
         # The arithmetic between two calls of mpmath keeps its digits too.
         with mpmath.workprec(_MPMATH_BITS):
-            if keep:
-                return walker.run(tree)
             if calls:
-                return walker.finish(walker.run(tree))
+                value = walker.run(tree)
+                return value if keep else walker.finish(value)
             walker.env = {**env, **{name: walker.finish(env[name]) for name in wide}}
         return walker.run(tree)
 

@@ -32,6 +32,7 @@ def _host_choice(op: Op, formulas: HostFormulas, extent: str) -> dict[str, Any]:
         return to_decimal(expr, names, HOST_FUNCTIONS)
 
     # A let that another option's formulas need is left out.
+    names |= {name: name for name in formulas.scalars}
     results = [*formulas.scalars.values(), *formulas.of_pair.values()]
     read = {extent, *(name for expr in results for name in free_names(expr))}
     for name, expr in reversed([*formulas.lets.items(), *formulas.pair_lets.items()]):
@@ -40,7 +41,8 @@ def _host_choice(op: Op, formulas: HostFormulas, extent: str) -> dict[str, Any]:
     lets = [f"{name} = {code(expr)}" for name, expr in formulas.lets.items() if name in read]
     pair_lets = [f"{name} = {code(expr)}" for name, expr in formulas.pair_lets.items() if name in read]
     (value,) = formulas.of_pair.values()
-    scalars = plain_tuple([code(expr) for expr in formulas.scalars.values()])
+    lets += [f"{name} = {code(expr)}" for name, expr in formulas.scalars.items()]
+    scalars = plain_tuple(list(formulas.scalars))
     function = "_".join((f"_{op.name}_host", *(value for _, value in formulas.options)))
     numbers = [name for name in known if name in read]
     return {

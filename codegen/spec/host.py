@@ -15,6 +15,7 @@ from baracuda.codegen.formula import (
     calls,
     free_names,
     infer,
+    parse,
     to_text,
 )
 from baracuda.codegen.problems import Path, Problems
@@ -59,7 +60,7 @@ class HostBuilder:
         for word in ("row", "takes"):
             if getattr(block, word):
                 self.problems.add(self._at(word), f"no {word} in what the host computes", "leave it out")
-        for name, text in block.let.items():
+        for name, text in _in_order(block.let):
             expr = self._expr(name, text, types, self._at("let", name))
             if expr is not None:
                 lets[name] = expr
@@ -117,3 +118,22 @@ class HostBuilder:
             self.problems.add(path, f"{to_text(expr)}: {error}")
             return None
         return expr
+
+
+def _in_order(lets: Mapping[str, object]) -> list[tuple[str, object]]:
+    """Named values, each behind those that it needs: an option's stand behind those of all options."""
+    waiting, ordered = dict(lets), []
+    while waiting:
+        ready = next(
+            (name for name, text in waiting.items() if not _names(text) & (set(waiting) - {name})),
+            next(iter(waiting)),
+        )
+        ordered.append((ready, waiting.pop(ready)))
+    return ordered
+
+
+def _names(text: object) -> set[str]:
+    try:
+        return set(free_names(parse(str(text))))
+    except FormulaError:
+        return set()

@@ -106,8 +106,8 @@ class Problem:
 
     def place_of(self, name: str, shape: Shape, axis: int) -> int | None:
         """The axis of a tensor of this shape that is the domain's `axis`; None where it has none."""
-        texts = self.op.family.tensors(self.direction)[name].shape
-        extents = _domain_extents(self.op)
+        rules = {**self.op.family.forward, **self.op.family.tensors(self.direction)}
+        texts, extents = rules[name].shape, _domain_extents(self.op)
         if not extents:
             own = axis - (len(self.domain) - len(shape))
             return own if own >= 0 and shape[own] == self.domain[axis] else None

@@ -177,11 +177,14 @@ def _rope_host_none(
 ) -> HostValues:
     """What the host computes for rope with scaling=none."""
     own = wide("1")
+    whole = attention_factor if attention_factor > 0 else own
+    gain = power(wide("2"), ceil(log(max(whole, wide("1"))) / log(wide("2"))))
+    amplitude = whole / gain
     radians = []
     for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         radians.append(plain)
-    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
+    return HostValues.of((gain, amplitude), radians)
 
 
 def _rope_host_linear(
@@ -192,11 +195,14 @@ def _rope_host_linear(
 ) -> HostValues:
     """What the host computes for rope with scaling=linear."""
     own = wide("1")
+    whole = attention_factor if attention_factor > 0 else own
+    gain = power(wide("2"), ceil(log(max(whole, wide("1"))) / log(wide("2"))))
+    amplitude = whole / gain
     radians = []
     for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         radians.append(plain / factor)
-    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
+    return HostValues.of((gain, amplitude), radians)
 
 
 def _rope_host_ntk(
@@ -207,11 +213,14 @@ def _rope_host_ntk(
 ) -> HostValues:
     """What the host computes for rope with scaling=ntk."""
     own = wide("1")
+    whole = attention_factor if attention_factor > 0 else own
+    gain = power(wide("2"), ceil(log(max(whole, wide("1"))) / log(wide("2"))))
+    amplitude = whole / gain
     radians = []
     for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         radians.append(plain * power(factor, -2 * pair / max(rotary_dim - 2, wide("1"))))
-    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
+    return HostValues.of((gain, amplitude), radians)
 
 
 def _rope_host_yarn(
@@ -230,12 +239,15 @@ def _rope_host_yarn(
     low = max(floor(fast) if truncate else fast, wide("0"))
     high = min(ceil(slow) if truncate else slow, rotary_dim - 1)
     own = wide("0.1") * log(factor) + 1 if factor > 1 else wide("1")
+    whole = attention_factor if attention_factor > 0 else own
+    gain = power(wide("2"), ceil(log(max(whole, wide("1"))) / log(wide("2"))))
+    amplitude = whole / gain
     radians = []
     for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         ramp = clamp((pair - low) / (high - low if high != low else wide("0.001")), wide("0"), wide("1"))
         radians.append(plain / factor * ramp + plain * (1 - ramp))
-    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
+    return HostValues.of((gain, amplitude), radians)
 
 
 def _rope_host_llama3(
@@ -249,13 +261,16 @@ def _rope_host_llama3(
 ) -> HostValues:
     """What the host computes for rope with scaling=llama3."""
     own = wide("1")
+    whole = attention_factor if attention_factor > 0 else own
+    gain = power(wide("2"), ceil(log(max(whole, wide("1"))) / log(wide("2"))))
+    amplitude = whole / gain
     radians = []
     for pair in numbers(rotary_dim // 2):
         plain = power(base, -2 * pair / rotary_dim)
         turns = original_seq_len * plain / (2 * PI)
         ramp = clamp((turns - low_freq_factor) / (high_freq_factor - low_freq_factor), wide("0"), wide("1"))
         radians.append(plain / factor * (1 - ramp) + plain * ramp)
-    return HostValues.of((attention_factor if attention_factor > 0 else own,), radians)
+    return HostValues.of((gain, amplitude), radians)
 
 
 def _rope_host(desc: Any) -> HostValues:
@@ -279,9 +294,11 @@ class RopePlan(Plan):
         angle = positions * inv_freq
         c = amplitude * cos(angle)
         s = amplitude * sin(angle)
-        y = pair(fma(x.first, c, -(x.second * s)), fma(x.second, c, x.first * s))
+        y = pair(gain * fma(x.first, c, -(x.second * s)), gain * fma(x.second, c, x.first * s))
         host: plain = pow(base, -2 * pair / rotary_dim)
-        host: amplitude = attention_factor if attention_factor > 0 else own
+        host: whole = attention_factor if attention_factor > 0 else own
+        host: gain = pow(2, ceil(log(max(whole, 1)) / log(2)))
+        host: amplitude = whole / gain
         host: own = 1  (scaling=none)
         host: inv_freq = plain  (scaling=none)
         host: own = 1  (scaling=linear)
@@ -460,9 +477,11 @@ class RopeBackwardPlan(Plan):
         angle = positions * inv_freq
         c = amplitude * cos(angle)
         s = amplitude * sin(angle)
-        dx = pair(fma(dy.first, c, dy.second * s), fma(dy.second, c, -(dy.first * s)))
+        dx = pair(gain * fma(dy.first, c, dy.second * s), gain * fma(dy.second, c, -(dy.first * s)))
         host: plain = pow(base, -2 * pair / rotary_dim)
-        host: amplitude = attention_factor if attention_factor > 0 else own
+        host: whole = attention_factor if attention_factor > 0 else own
+        host: gain = pow(2, ceil(log(max(whole, 1)) / log(2)))
+        host: amplitude = whole / gain
         host: own = 1  (scaling=none)
         host: inv_freq = plain  (scaling=none)
         host: own = 1  (scaling=linear)

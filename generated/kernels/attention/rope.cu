@@ -2,7 +2,7 @@
 //   angle = positions * inv_freq
 //   c = amplitude * cos(angle)
 //   s = amplitude * sin(angle)
-//   y = pair(fma(x.first, c, -(x.second * s)), fma(x.second, c, x.first * s))
+//   y = pair(gain * fma(x.first, c, -(x.second * s)), gain * fma(x.second, c, x.first * s))
 // Generated from ops.yaml by templates/rotate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/rotate.cuh>
 
@@ -18,6 +18,7 @@ struct Formula {
         A c;
         A s;
     };
+    f64 gain;
     f64 amplitude;
 
     BARACUDA_FN Turn turn(const baracuda::Angle& angle) const {
@@ -26,8 +27,8 @@ struct Formula {
         return {A(c), A(s)};
     }
     BARACUDA_FN void rotate(const Turn& row, const baracuda::Pair<A>& x, A (&out)[2]) const {
-        out[0] = baracuda::fma(x.first, row.c, -(x.second * row.s));
-        out[1] = baracuda::fma(x.second, row.c, x.first * row.s);
+        out[0] = A(gain) * baracuda::fma(x.first, row.c, -(x.second * row.s));
+        out[1] = A(gain) * baracuda::fma(x.second, row.c, x.first * row.s);
     }
 };
 

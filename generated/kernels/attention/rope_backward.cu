@@ -3,7 +3,7 @@
 //   angle = positions * inv_freq
 //   c = amplitude * cos(angle)
 //   s = amplitude * sin(angle)
-//   dx = pair(fma(dy.first, c, dy.second * s), fma(dy.second, c, -(dy.first * s)))
+//   dx = pair(gain * fma(dy.first, c, dy.second * s), gain * fma(dy.second, c, -(dy.first * s)))
 // Generated from ops.yaml by templates/rotate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/rotate.cuh>
 
@@ -19,6 +19,7 @@ struct Formula {
         A c;
         A s;
     };
+    f64 gain;
     f64 amplitude;
 
     BARACUDA_FN Turn turn(const baracuda::Angle& angle) const {
@@ -27,8 +28,8 @@ struct Formula {
         return {A(c), A(s)};
     }
     BARACUDA_FN void rotate(const Turn& row, const baracuda::Pair<A>& dy, A (&out)[2]) const {
-        out[0] = baracuda::fma(dy.first, row.c, dy.second * row.s);
-        out[1] = baracuda::fma(dy.second, row.c, -(dy.first * row.s));
+        out[0] = A(gain) * baracuda::fma(dy.first, row.c, dy.second * row.s);
+        out[1] = A(gain) * baracuda::fma(dy.second, row.c, -(dy.first * row.s));
     }
 };
 
