@@ -53,7 +53,8 @@ class OpRecord:
         required: tensors that the caller must give.
         accepted: tensors that the caller may give, required or not; any other must be None.
         batch_invariant: outputs of which a row does not depend on the other rows.
-        attributes: kinds of the scalars that the kernel takes: a (compute type), d (double), b (bool), i (64-bit).
+        attributes: kinds of the scalars that the kernel takes: a (compute type), d (double), b (bool),
+            i (64-bit).
         fold: descriptor to those scalars, in double precision.
         state: kinds of the fields of a row's state, empty where there is none.
         ulp: error bound an element kind, in units in the last place.

@@ -94,9 +94,7 @@ class Descriptor:
                 raise InvalidProblem(f"{where}: {name} is {axes}, want each axis once")
         for name, rule in self.RULES.items():
             if rule == "extent" and getattr(self, name) < 0:
-                raise InvalidProblem(
-                    f"{where}: {name} is {getattr(self, name)}, want a non-negative extent"
-                )
+                raise InvalidProblem(f"{where}: {name} is {getattr(self, name)}, want a non-negative extent")
         for name, shape in shapes.items():
             if any(extent < 0 for extent in shape):
                 raise InvalidProblem(f"{where}: {name} is {shape}, want non-negative extents")

@@ -1,7 +1,7 @@
 """Numbers of 50 digits: what plans compute on the host so exactly that kernels may rely on 106 bits of it.
 
-The generated plans call the functions here in place of those of `math`. Numbers are `decimal.Decimal`; they come
-from doubles, integers and the literals of formulas without rounding.
+The generated plans call the functions here in place of those of `math`. Numbers are `decimal.Decimal`; they
+come from doubles, integers and the literals of formulas without rounding.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def log(number: Decimal | int) -> Decimal:
 
 
 def exp(number: Decimal | int) -> Decimal:
-    """e to a power."""
+    """The exponential function."""
     return Decimal(number).exp()
 
 

@@ -42,7 +42,9 @@ class Problem:
                 continue
             shape = self.plan.shapes(self.desc)[rule.name][0]
             fill = random.uniform(0.5, 1.5, shape) if rule.io == "in" else np.full(shape, np.nan)
-            arrays[rule.name] = fill.astype(dtype if rule.element is None else ElementKind(rule.element).numpy)
+            arrays[rule.name] = fill.astype(
+                dtype if rule.element is None else ElementKind(rule.element).numpy
+            )
         return arrays
 
     def outputs(self) -> list[str]:

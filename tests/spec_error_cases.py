@@ -25,7 +25,7 @@ NUMBER = "      number: {type: f64"
 MONOID = "    doc: x\n    state: {s: compute = 0}\n    lift: {s: x}\n    merge: {s: a.s}\n"
 IDENTIFIER = "letters, digits and _, a letter first"
 SCALAR_DOC = "one line of text, without backslashes and control characters"
-SHAPES = "in a call: broadcasts(shape, shape) or reduces_elements(shape, axes)"
+SHAPES = "in a call: broadcasts(shape, shape) or reduces_elements(shape, axes) or is_even(extent)"
 OP_KEYS = ", ".join(vocabulary.keys(schema.Op))
 FAMILY_KEYS = ", ".join(vocabulary.keys(schema.Family))
 CASE_ONLY = "names that differ by more than case"
@@ -1446,7 +1446,8 @@ pairs(
     errors=[
         (
             "tan(",
-            f"ops.turn.host.let.plain: tan(base, -2 * pair / paired): the host has no tan in 50 digits ({HOST_FUNCTIONS})",
+            "ops.turn.host.let.plain: tan(base, -2 * pair / paired): the host has no tan in 50 "
+            f"digits ({HOST_FUNCTIONS})",
         ),
     ],
 )
@@ -1466,7 +1467,8 @@ pairs(
     errors=[
         (
             "  turns:\n",
-            "families.turns.pairs: pairs belong to the template rotate, and it needs them (pairs: {extent: ..., place: ...})",
+            "families.turns.pairs: pairs belong to the template rotate, and it needs them (pairs: "
+            "{extent: ..., place: ...})",
         ),
     ],
 )
@@ -1486,7 +1488,8 @@ pairs(
     errors=[
         (
             "dtype: f64, shape: whole",
-            "families.turns.forward.x.dtype: a tensor of role element has the dtype f64 (leave it out: it has the descriptor's)",
+            "families.turns.forward.x.dtype: a tensor of role element has the dtype f64 (leave it "
+            "out: it has the descriptor's)",
         ),
     ],
 )
@@ -1516,7 +1519,8 @@ pairs(
     errors=[
         (
             "[whole, along]",
-            "families.turns.forward.x.shape: several shapes (one: only a tensor of role position may have others)",
+            "families.turns.forward.x.shape: several shapes (one: only a tensor of role position may "
+            "have others)",
         ),
     ],
 )
@@ -1536,7 +1540,8 @@ pairs(
     errors=[
         (
             "    forward:\n      x:",
-            f"families.turns.forward: the template rotate is given in, in, position, pair, out ({ONE_OF_EACH})",
+            "families.turns.forward: the template rotate is given in, in, position, pair, out "
+            f"({ONE_OF_EACH})",
         ),
     ],
 )
@@ -1546,7 +1551,8 @@ pairs(
     errors=[
         (
             "domain: whole",
-            "families.turns.domain: the template rotate walks four extents (the batch, the planes of a position, the positions, the elements)",
+            "families.turns.domain: the template rotate walks four extents (the batch, the planes of "
+            "a position, the positions, the elements)",
         ),
     ],
 )
@@ -1564,7 +1570,8 @@ pairs(
     errors=[
         (
             "halves: [base]",
-            "families.turns.shapes.halves[0]: base: unknown name 'base' (known here: batch, planes, length, size, paired), at column 1 (one of batch, planes, length, size, paired)",
+            "families.turns.shapes.halves[0]: base: unknown name 'base' (known here: batch, planes, "
+            "length, size, paired), at column 1 (one of batch, planes, length, size, paired)",
         ),
     ],
 )
@@ -1574,7 +1581,8 @@ pairs(
     errors=[
         (
             "default: sizes",
-            "families.turns.descriptor.paired.default: 'sizes' is no extent that is always given (did you mean 'size'?)",
+            "families.turns.descriptor.paired.default: 'sizes' is no extent that is always given "
+            "(did you mean 'size'?)",
         ),
     ],
 )
@@ -1584,7 +1592,8 @@ pairs(
     errors=[
         (
             "extent: base",
-            "families.turns.pairs.extent: 'base' is no field of type extent (one of batch, planes, length, size, paired)",
+            "families.turns.pairs.extent: 'base' is no field of type extent (one of batch, planes, "
+            "length, size, paired)",
         ),
     ],
 )
@@ -1615,7 +1624,8 @@ case(
     errors=[
         (
             "host: {w",
-            "ops.mix.host: values of pairs that the host computes belong to families of pairs (host: {NAME: ...} in an op of such a family)",
+            "ops.mix.host: values of pairs that the host computes belong to families of pairs (host: "
+            "{NAME: ...} in an op of such a family)",
         ),
     ],
 )
@@ -1694,7 +1704,8 @@ pairs(
     errors=[
         (
             "size_of: plain",
-            "ops.turn.host.by slow.none.size_of: plain: follows from the number of the pair (a value for each pair replaces a tensor of role pair: speed)",
+            "ops.turn.host.by slow.none.size_of: plain: follows from the number of the pair (a value "
+            "for each pair replaces a tensor of role pair: speed)",
         ),
     ],
 )
@@ -1718,7 +1729,8 @@ pairs(
     errors=[
         (
             "bass",
-            "ops.turn.host.let.plain: pow(bass, -2 * pair / paired): unknown name 'bass' (did you mean 'base'?), at column 5",
+            "ops.turn.host.let.plain: pow(bass, -2 * pair / paired): unknown name 'bass' (did you "
+            "mean 'base'?), at column 5",
         ),
     ],
 )

@@ -199,7 +199,11 @@ def test_a_tensor_of_another_dtype(good, op, direction):
         wanted = good.problem.dtype_of(name)
         for kind in {"f64", "f16", "bf16", "i32", "u32", "i64"} - {wanted}:
             refused(
-                good, Unsupported, f"{name} has dtype {kind}", f"want {wanted}", **{name: with_element(ref, kind)}
+                good,
+                Unsupported,
+                f"{name} has dtype {kind}",
+                f"want {wanted}",
+                **{name: with_element(ref, kind)},
             )
 
 

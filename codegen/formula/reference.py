@@ -74,8 +74,8 @@ def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
     tuples and lists work. Functions of `math` and `mpmath` go element by element, those of mpmath with
     160 bits; the result then has the widest float dtype of `env`. Raises `FormulaError` for anything else.
 
-    With `keep` the result of an expression that calls mpmath stays as it is, an array of objects. An expression
-    that calls mpmath itself reads such values with all their digits, any other reads them rounded.
+    With `keep` the result of an expression that calls mpmath stays as it is, an array of objects. An
+    expression that calls mpmath itself reads such values with all their digits, any other reads them rounded.
     """
     walker = _Walker(env)
     tree = parse_reference(text)
@@ -97,7 +97,10 @@ def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
 
 def _is_wide(value: Any) -> bool:
     """Whether a value is one of mpmath, or an array of such."""
-    return type(value).__module__.startswith("mpmath") or getattr(value, "dtype", None) == object
+    return (
+        type(value).__module__.startswith("mpmath")
+        or getattr(getattr(value, "dtype", None), "kind", "") == "O"
+    )
 
 
 def check_reference(text: str, known: set[str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from baracuda.codegen.formula import Expr, free_names, to_decimal
+from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.host import FUNCTIONS as HOST_FUNCTIONS
 from baracuda.codegen.spec.host import PAIR_NUMBER, numbers_of
 from baracuda.codegen.spec.model import HostFormulas, Op
@@ -50,13 +51,22 @@ def _host_choice(op: Op, formulas: HostFormulas, extent: str) -> dict[str, Any]:
         "condition": " and ".join(f'desc.{name} == "{value}"' for name, value in formulas.options),
         "text": ", ".join(f"{name}={value}" for name, value in formulas.options),
         "numbers": numbers,
-        "call": [function, *(f"desc.{name}" for name in numbers)],
+        "call": _call([function, *(f"desc.{name}" for name in numbers)], 8 if formulas.options else 4),
         "lets": lets,
         "pair_lets": pair_lets,
         "value": code(value),
         "scalars": scalars,
         "code": [*lets, *pair_lets, code(value), scalars],
     }
+
+
+def _call(arguments: Sequence[str], indent: int) -> str:
+    """The call that computes one choice, on lines of their own where it is long."""
+    text = f"computed({', '.join(arguments)})"
+    if len(text) + indent + len("return ") <= TEXT_WIDTH:
+        return text
+    lines = "".join(f"{' ' * (indent + 4)}{argument},\n" for argument in arguments)
+    return f"computed(\n{lines}{' ' * indent})"
 
 
 def wide_names(families: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -67,7 +77,10 @@ def wide_names(families: Iterable[Mapping[str, Any]]) -> list[str]:
     lines = [line for host in hosts for choice in host["choices"] for line in choice["code"]]
     known = [*(name for name in HOST_FUNCTIONS.values() if name not in ("abs", "max", "min")), "PI", "wide"]
     used = {name for name in known for line in lines if re.search(rf"\b{name}\b", line)}
-    return sorted({"HostValues", "computed", "numbers", *used}, key=lambda name: (not name.isupper(), name.islower(), name))
+    return sorted(
+        {"HostValues", "computed", "numbers", *used},
+        key=lambda name: (not name.isupper(), name.islower(), name),
+    )
 
 
 def host_lines(op: Op) -> list[str]:

@@ -123,7 +123,9 @@ def _rotate_holes(op: Op, program: Program) -> dict[str, Any]:
         "place": {"interleaved": "Interleaved", "half": "Half"}[own],
         "scalars": [f"f64 {name};" for name in op.host[0].scalars],
         "attributes": [f"{_CPP[value.kind]} {value.name};" for value in packed_order(program.attributes)],
-        "row_members": [f"{_CPP['compute' if k == 'f64' else k]} {n};" for n, k in program.row_values.items()],
+        "row_members": [
+            f"{_CPP['compute' if k == 'f64' else k]} {n};" for n, k in program.row_values.items()
+        ],
         "row_values": [f"A({n})" if k == "f64" else n for n, k in program.row_values.items()],
         "row_lines": _statements(
             program.row_lets, {**numbers, **shared, **angles}, dict.fromkeys(others, angle)

@@ -119,12 +119,15 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         "shape_functions": functions | described,
         "default_kind": family.default_kind if _has_default(spec, family) else None,
         "shapes": [
-            {"name": name, "code": plain_tuple([to_python(part, _own_fields(family, "desc")) for part in parts]),
-             "text": plain_tuple([to_text(part) for part in parts])}
+            {
+                "name": name,
+                "code": plain_tuple([to_python(part, _own_fields(family, "desc")) for part in parts]),
+                "text": plain_tuple([to_text(part) for part in parts]),
+            }
             for name, parts in family.shapes.items()
         ],
         "hosts": [host_functions(op) for op in _ops(spec, family) if op.host],
-    }  # fmt: skip
+    }
 
 
 def _shape_texts(tensor: Tensor) -> list[str]:
@@ -194,7 +197,9 @@ def _other_shapes(family: Family, direction: str) -> list[dict[str, str]]:
     for name, tensor in family.tensors(direction).items():
         texts = _shape_texts(tensor)[1:]
         if texts:
-            shapes = [to_python(parse_rule(text), fields, {key: key for key in SHAPE_FUNCTIONS}) for text in texts]
+            shapes = [
+                to_python(parse_rule(text), fields, {key: key for key in SHAPE_FUNCTIONS}) for text in texts
+            ]
             found.append({"name": name, "code": plain_tuple(shapes)})
     return found
 
@@ -333,27 +338,31 @@ def _op_rules(op: Op, direction: str) -> list[dict[str, str]]:
     found = []
     for requirement in rules:
         rule = _rule(requirement, to_python(requirement, fields, functions))
-        rule["condition"] = f'desc.kind.value == "{op.kind.lower()}" and {rule["condition"]}'
-        found.append(rule)
+        found.append(_under([_is_kind(op)], rule))
     return found
+
+
+def _is_kind(op: Op) -> str:
+    return f'desc.kind.value == "{op.kind.lower()}"'
+
+
+def _under(conditions: Sequence[str], rule: dict[str, str]) -> dict[str, str]:
+    """A rule that holds under conditions, each on a line of its own where they are long together."""
+    parts = [*conditions, rule["condition"]]
+    text = " and ".join(parts)
+    if len(text) + len("        if :") > _WIDTH:
+        text = "(\n            " + "\n            and ".join(parts) + "\n        )"
+    return {**rule, "condition": text}
 
 
 def _host_rules(op: Op) -> list[dict[str, str]]:
     """Conditions of what the host computes, each under the options that it belongs to."""
     fields = {field: f"desc.{field}" for field in op.family.descriptor}
     functions = {key: key for key in SHAPE_FUNCTIONS}
-    # What every choice of the options requires belongs to none of them.
-    common = [rule for rule in op.host[0].require if all(rule in item.require for item in op.host)] if op.host else []
-    found = [_rule(rule, to_python(rule, fields, functions)) for rule in common]
+    found = []
     for item in op.host:
-        options = [f'desc.{name} == "{value}"' for name, value in item.options]
-        for requirement in item.require:
-            if requirement not in common:
-                rule = _rule(requirement, to_python(requirement, fields, functions))
-                rule["condition"] = " and ".join([*options, rule["condition"]])
-                found.append(rule)
-    for rule in found:
-        rule["condition"] = f'desc.kind.value == "{op.kind.lower()}" and {rule["condition"]}'
+        under = [_is_kind(op), *(f'desc.{name} == "{value}"' for name, value in item.options)]
+        found += [_under(under, _rule(rule, to_python(rule, fields, functions))) for rule in item.require]
     return found
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+from baracuda.codegen.formula import INT, Expr, FormulaError, infer, to_python
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.model import COMPUTE, Family, Pairs
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
-from baracuda.codegen.formula import INT, Expr, FormulaError, infer, to_python
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
 
 TEMPLATES = FilePath(__file__).resolve().parents[2] / "templates"
@@ -78,7 +78,9 @@ def _named_shapes(entry: schema.Family, path: Path, problems: Problems) -> dict[
                     infer(expr, extents, INT)
                     to_python(expr, {key: key for key in extents})
             except FormulaError as error:
-                problems.add((*where, place), f"{parts[place]}: {error}", fields_of_type("extent", entry.descriptor))
+                problems.add(
+                    (*where, place), f"{parts[place]}: {error}", fields_of_type("extent", entry.descriptor)
+                )
         shapes[name] = tuple(expr for expr in exprs if expr is not None)
     return shapes
 

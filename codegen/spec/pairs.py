@@ -1,8 +1,9 @@
 """Families of pairs (template rotate): what their tensors must be, and their programs.
 
 A formula of such a family sees the elements of a pair as `x.first` and `x.second`, gives an output as
-`pair(FIRST, SECOND)`, and takes the sine and cosine of an angle, which is the product of the position with a value
-of the pair. What follows from angles and numbers alone is computed in double, once for a position and a pair.
+`pair(FIRST, SECOND)`, and takes the sine and cosine of an angle, which is the product of the position with a
+value of the pair. What follows from angles and numbers alone is computed in double, once for a position and a
+pair.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _RANK = 4
 
 def check_tensors(entry: schema.Family, path: Path, problems: Problems) -> None:
     """Note what is wrong with the roles, dtypes and numbers of a family's tensors."""
-    rotates = entry.template == TEMPLATE or entry.engine == TEMPLATE
+    rotates = TEMPLATE in (entry.template, entry.engine)
     if rotates != (entry.pairs is not None):
         right = "pairs: {extent: ..., place: ...}" if rotates else f"template: {TEMPLATE}"
         problems.add((*path, "pairs"), f"pairs belong to the template {TEMPLATE}, and it needs them", right)
@@ -63,7 +64,9 @@ def check_tensors(entry: schema.Family, path: Path, problems: Problems) -> None:
 
 def _check_tensor(tensor: schema.Tensor, rotates: bool, path: Path, problems: Problems) -> None:
     if tensor.role in ROLE_DTYPES and not rotates:
-        problems.add((*path, "role"), f"{tensor.role} is a role in families of pairs", "element, row or column")
+        problems.add(
+            (*path, "role"), f"{tensor.role} is a role in families of pairs", "element, row or column"
+        )
     wanted = ROLE_DTYPES.get(tensor.role)
     if tensor.dtype != wanted:
         right = f"dtype: {wanted}" if wanted else "leave it out: it has the descriptor's"
@@ -71,7 +74,9 @@ def _check_tensor(tensor: schema.Tensor, rotates: bool, path: Path, problems: Pr
     if wanted and not (tensor.io == "in" and tensor.optional):
         problems.add(path, f"a tensor of role {tensor.role} is an input that may lack", "optional: true")
     if isinstance(tensor.shape, list) and tensor.role != "position":
-        problems.add((*path, "shape"), "several shapes", "one: only a tensor of role position may have others")
+        problems.add(
+            (*path, "shape"), "several shapes", "one: only a tensor of role position may have others"
+        )
     if rotates and wanted is None and tensor.layout != "inner":
         problems.add((*path, "layout"), f"the template {TEMPLATE} takes layout inner alone", "layout: inner")
 
@@ -110,9 +115,11 @@ class PairBuilder:
         """The program of a block, or None with every reason noted."""
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
-        roles = {tensor.role if tensor.role in ROLE_DTYPES else tensor.io: name for name, tensor in tensors.items()}
+        roles = {
+            tensor.role if tensor.role in ROLE_DTYPES else tensor.io: name for name, tensor in tensors.items()
+        }
         given, result = roles["in"], roles["out"]
-        shared: dict[str, Type] = {name: F64 for name in self.host[0].scalars}
+        shared: dict[str, Type] = dict.fromkeys(self.host[0].scalars, F64)
         shared |= {
             a.name: INT if self.family.descriptor[a.source].type == "i64" else F64 for a in self.attributes
         }
@@ -130,16 +137,18 @@ class PairBuilder:
                 self.problems.add(where, f"{name!r} is already a name here", "another name")
                 continue
             expr = parse_at(text, where, self.problems)
-            if expr is None:
-                angles.append(name)
-            elif self._is_angle(expr, roles):
+            if expr is None or self._is_angle(expr, roles):
                 angles.append(name)
             elif set(free_names(expr)) <= {*shared, *angles}:
                 type_ = self._typed(expr, {**shared, **dict.fromkeys(angles, F64)}, angles, where)
                 shared[name] = type_ or F64
-                shared_lets.append(Statement(name, "f64" if shared[name] == F64 else kind_of(shared[name]), expr))
+                shared_lets.append(
+                    Statement(name, "f64" if shared[name] == F64 else kind_of(shared[name]), expr)
+                )
             else:
-                types[name] = self._typed(expr, _of_elements(types, shared, numbers), angles, where) or COMPUTE
+                types[name] = (
+                    self._typed(expr, _of_elements(types, shared, numbers), angles, where) or COMPUTE
+                )
                 lets.append(Statement(name, kind_of(types[name]), expr))
         element = _of_elements(types, shared, numbers)
         results: list[Statement] = []
@@ -214,10 +223,17 @@ class PairBuilder:
         return expr == Binary("*", Name(roles["position"]), Name(roles["pair"]))
 
     def _typed(
-        self, expr: Expr, types: Mapping[str, Type], angles: Sequence[str], path: Path, want: Type | None = None
+        self,
+        expr: Expr,
+        types: Mapping[str, Type],
+        angles: Sequence[str],
+        path: Path,
+        want: Type | None = None,
     ) -> Type | None:
         """The type of a formula in which angles stand in their sine and cosine alone; None: noted."""
-        allowed = [node.args[0] for node in walk(expr) if isinstance(node, Call) and node.name in ("sin", "cos")]
+        allowed = [
+            node.args[0] for node in walk(expr) if isinstance(node, Call) and node.name in ("sin", "cos")
+        ]
         for node in walk(expr):
             if isinstance(node, Name) and node.name in angles and not any(node is arg for arg in allowed):
                 right = f"sin({node.name}) or cos({node.name})"

@@ -235,7 +235,9 @@ def _resolve_op(
             problems.add(
                 (*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs)
             )
-        expr = _scale(magnitude, sorted({*known, *entry.ref_let, "exact"}), monoids, (*path, "scale", output), problems)
+        expr = _scale(
+            magnitude, sorted({*known, *entry.ref_let, "exact"}), monoids, (*path, "scale", output), problems
+        )
         if expr is not None:
             scale[output] = expr
     holds = (
@@ -266,7 +268,9 @@ def _resolve_host(
     place = family.pairs.place
     for value in options.get(place, ("",)):
         if value not in PLACES:
-            problems.add((*path, "options"), f"{place} says where pairs lie", f"{place}: [{', '.join(PLACES)}]")
+            problems.add(
+                (*path, "options"), f"{place} says where pairs lie", f"{place}: [{', '.join(PLACES)}]"
+            )
     found = []
     for chosen in _option_choices(entry.host, options, where, problems):
         whole, places = _with_options(entry.host, chosen, where)

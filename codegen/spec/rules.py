@@ -53,6 +53,7 @@ SHAPE_FUNCTIONS = {
     "reduces_elements": ShapeFunction(
         ("shape", "axes"), gives_shape=False, wants="an element of {0} to reduce for every result"
     ),
+    "is_even": ShapeFunction(("extent",), gives_shape=False, wants="an even {0}"),
 }
 
 _NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "extent": INT, "bool": BOOL}

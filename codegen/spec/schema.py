@@ -108,7 +108,9 @@ class Tensor(Model):
 class Pairs(Model):
     """Which elements of the innermost axis are pairs, in families whose kernels turn pairs."""
 
-    extent: Identifier = Field(description="the extent that says how many elements are paired, from the first")
+    extent: Identifier = Field(
+        description="the extent that says how many elements are paired, from the first"
+    )
     place: Identifier = Field(
         description="the option that says where a pair's elements lie: interleaved (2i and 2i + 1) or half "
         "(i and i + half the extent)"

@@ -100,9 +100,9 @@ def inputs_for(
 ) -> dict[str, Any]:
     """The inputs of a problem and of its forward, in the tensors' dtypes; equal calls give equal values.
 
-    A saved tensor, which the forward writes and the backward reads, is its exact result, rounded. An input that
-    changes the result and may be left out is there or not, as chance has it; one that may have several shapes
-    has one of them.
+    A saved tensor, which the forward writes and the backward reads, is its exact result, rounded. An input
+    that changes the result and may be left out is there or not, as chance has it; one that may have several
+    shapes has one of them.
 
     Args:
         problem: the problem.
@@ -115,7 +115,9 @@ def inputs_for(
     shapes = {name: shape for name, shape in forward.shapes().items() if name in forward.inputs()}
     own = {name: shape for name, shape in shapes.items() if problem.op.family.forward[name].dtype}
     values = {
-        name: PROFILES[profile](rng, shape, problem.dtype) for name, shape in shapes.items() if name not in own
+        name: PROFILES[profile](rng, shape, problem.dtype)
+        for name, shape in shapes.items()
+        if name not in own
     }
     tensors = {name: rounded(value, problem.dtype) for name, value in values.items()}
     tensors |= _own_dtypes(forward, own, rng, every)
@@ -140,7 +142,9 @@ def _own_dtypes(
         if kind.kind == "f":
             found[name] = rng.uniform(0, 1, shape).astype(kind)
         else:
-            found[name] = np.floor(rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(0, 31, shape))).astype(kind)
+            found[name] = np.floor(
+                rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(0, 31, shape))
+            ).astype(kind)
     return found
 
 

@@ -181,7 +181,11 @@ def prepare(
     for name in problem.tensors():
         if name in unwanted:
             continue
-        layout, dtype, inner = layouts.get(name, "contiguous"), problem.dtype_of(name), problem.takes_inner(name)
+        layout, dtype, inner = (
+            layouts.get(name, "contiguous"),
+            problem.dtype_of(name),
+            problem.takes_inner(name),
+        )
         if name in problem.inputs():
             if name not in values and name in problem.optional():
                 continue

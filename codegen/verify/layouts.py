@@ -59,7 +59,8 @@ def _place(
         running += pad * step if place == 0 else 0
     if odd_ones:
         strides = [
-            (97 + axis) * (-1) ** axis if extent == 1 and axis != last else strides[axis] for axis, extent in enumerate(shape)
+            (97 + axis) * (-1) ** axis if extent == 1 and axis != last else strides[axis]
+            for axis, extent in enumerate(shape)
         ]
     reach = [
         stride * (extent - 1) if extent > 1 else 0 for stride, extent in zip(strides, shape, strict=True)
@@ -90,15 +91,21 @@ LAYOUTS: dict[str, Layout] = {
     "contiguous": lambda shape, inner=False: _place(shape, inner=inner),
     "misaligned": lambda shape, inner=False: _place(shape, start=1, inner=inner),
     "sliced rows": lambda shape, inner=False: _place(shape, pad=3, inner=inner),
-    "sliced rows, aligned": lambda shape, inner=False: _place(shape, pad=-shape[-1] % 8 + 8 if shape else 0, inner=inner),
+    "sliced rows, aligned": lambda shape, inner=False: _place(
+        shape, pad=-shape[-1] % 8 + 8 if shape else 0, inner=inner
+    ),
     "every second column": lambda shape, inner=False: _place(shape, step=2, inner=inner),
-    "every third column of slices": lambda shape, inner=False: _place(shape, step=3, pad=2, start=1, inner=inner),
+    "every third column of slices": lambda shape, inner=False: _place(
+        shape, step=3, pad=2, start=1, inner=inner
+    ),
     "transposed": lambda shape, inner=False: _place(shape, _swapped(shape), inner=inner),
     "rotated axes": lambda shape, inner=False: _place(shape, _rotated(shape), pad=1, inner=inner),
     "all axes permuted": lambda shape, inner=False: _place(shape, list(reversed(_all(shape))), inner=inner),
     "reversed": lambda shape, inner=False: _place(shape, negative=_all(shape), inner=inner),
     "reversed rows": lambda shape, inner=False: _place(shape, negative=_all(shape)[:1], pad=1, inner=inner),
-    "reversed columns": lambda shape, inner=False: _place(shape, negative=_all(shape)[-1:], step=2, inner=inner),
+    "reversed columns": lambda shape, inner=False: _place(
+        shape, negative=_all(shape)[-1:], step=2, inner=inner
+    ),
     "odd strides of size-1 axes": lambda shape, inner=False: _place(shape, odd_ones=True, inner=inner),
 }
 

@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 #: The package of the generated plans; a user's own spec has another.
 GENERATED = "baracuda.generated"
 
-#: Of domains with four extents: rows and elements of a row at most, and elements of a longer one that is folded.
+#: Of domains with four extents: rows, elements of a row at most, and elements of a longer one, folded.
 _MOST_ROWS, _LONGEST, _FOLDED = 64, 1200, 600
 
 #: Values of numeric fields for ops that name none in `samples`, by the field's type.

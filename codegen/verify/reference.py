@@ -168,7 +168,11 @@ def _part(text: str, env: Mapping[str, Any]) -> Any:
 def _identity(value: Any) -> Any:
     """What tells values apart."""
     if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, tuple(value.ravel()) if value.dtype == object else value.tobytes()
+        return (
+            value.shape,
+            value.dtype.str,
+            tuple(value.ravel()) if value.dtype == object else value.tobytes(),
+        )
     return type(value).__name__, value
 
 

@@ -14,6 +14,7 @@ from baracuda.contract import OpRecord, TensorRule, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
+from baracuda.shapes import is_even
 from baracuda.wide import PI, HostValues, ceil, clamp, computed, floor, log, numbers, power, wide
 
 from .kinds import AttentionKind
@@ -30,8 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class RopeDescriptor(Descriptor):
-    """The problem of a RopePlan: y = x with the pairs of its last axis turned by the angles of their
-        positions.
+    """The problem of a RopePlan: y = x, its pairs of elements turned by the angles of their positions.
 
     Attributes:
         kind: which op (ROPE unless given).
@@ -282,12 +282,33 @@ def _rope_host(desc: Any) -> HostValues:
     if desc.scaling == "ntk":
         return computed(_rope_host_ntk, desc.base, desc.rotary_dim, desc.factor, desc.attention_factor)
     if desc.scaling == "yarn":
-        return computed(_rope_host_yarn, desc.base, desc.rotary_dim, desc.factor, desc.original_seq_len, desc.beta_fast, desc.beta_slow, desc.truncate, desc.attention_factor)
-    return computed(_rope_host_llama3, desc.base, desc.rotary_dim, desc.factor, desc.original_seq_len, desc.attention_factor, desc.low_freq_factor, desc.high_freq_factor)
+        return computed(
+            _rope_host_yarn,
+            desc.base,
+            desc.rotary_dim,
+            desc.factor,
+            desc.original_seq_len,
+            desc.beta_fast,
+            desc.beta_slow,
+            desc.truncate,
+            desc.attention_factor,
+        )
+    if desc.scaling == "llama3":
+        return computed(
+            _rope_host_llama3,
+            desc.base,
+            desc.rotary_dim,
+            desc.factor,
+            desc.original_seq_len,
+            desc.attention_factor,
+            desc.low_freq_factor,
+            desc.high_freq_factor,
+        )
+    raise AssertionError(desc)  # the plan has refused other values
 
 
 class RopePlan(Plan):
-    """y = x with the pairs of its last axis turned by the angles of their positions.
+    """y = x, its pairs of elements turned by the angles of their positions.
 
     ROPE (f16, bf16, f32, f64, layout=interleaved): rotary position embedding of queries or keys;
         transformers' apply_rotary_pos_emb
@@ -418,13 +439,12 @@ class RopePlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not (math.isfinite(desc.base) and desc.base > 0):
             yield f"base is {desc.base}, want isfinite(base) and base > 0"
-        if not (desc.head_dim % 2 == 0):
-            yield f"head_dim is {desc.head_dim}, want head_dim % 2 == 0"
-        if not (desc.rotary_dim % 2 == 0 and desc.rotary_dim <= desc.head_dim):
-            yield (
-                f"rotary_dim is {desc.rotary_dim}, head_dim is {desc.head_dim}, "
-                "want rotary_dim % 2 == 0 and rotary_dim <= head_dim"
-            )
+        if not is_even(desc.head_dim):
+            yield f"head_dim is {desc.head_dim}, want an even head_dim"
+        if not is_even(desc.rotary_dim):
+            yield f"rotary_dim is {desc.rotary_dim}, want an even rotary_dim"
+        if not (desc.rotary_dim <= desc.head_dim):
+            yield f"rotary_dim is {desc.rotary_dim}, head_dim is {desc.head_dim}, want rotary_dim <= head_dim"
         if not (math.isfinite(desc.factor) and desc.factor > 0):
             yield f"factor is {desc.factor}, want isfinite(factor) and factor > 0"
         if not (math.isfinite(desc.attention_factor) and desc.attention_factor >= 0):
@@ -436,17 +456,35 @@ class RopePlan(Plan):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.base > 1):
             yield f"base is {desc.base}, want base > 1"
-        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast > 0 and math.isfinite(desc.beta_fast)):
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "yarn"
+            and not (desc.beta_fast > 0 and math.isfinite(desc.beta_fast))
+        ):
             yield f"beta_fast is {desc.beta_fast}, want beta_fast > 0 and isfinite(beta_fast)"
-        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow)):
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "yarn"
+            and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow))
+        ):
             yield f"beta_slow is {desc.beta_slow}, want beta_slow > 0 and isfinite(beta_slow)"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (desc.original_seq_len > 0):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
-        if desc.kind.value == "rope" and desc.scaling == "llama3" and not (0 < desc.low_freq_factor < desc.high_freq_factor and math.isfinite(desc.high_freq_factor)):
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "llama3"
+            and not (0 < desc.low_freq_factor < desc.high_freq_factor)
+        ):
             yield (
                 f"low_freq_factor is {desc.low_freq_factor}, high_freq_factor is {desc.high_freq_factor}, "
-                "want 0 < low_freq_factor < high_freq_factor and isfinite(high_freq_factor)"
+                "want 0 < low_freq_factor < high_freq_factor"
             )
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "llama3"
+            and not math.isfinite(desc.high_freq_factor)
+        ):
+            yield f"high_freq_factor is {desc.high_freq_factor}, want isfinite(high_freq_factor)"
         yield from ()
 
     def __call__(
@@ -601,13 +639,12 @@ class RopeBackwardPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not (math.isfinite(desc.base) and desc.base > 0):
             yield f"base is {desc.base}, want isfinite(base) and base > 0"
-        if not (desc.head_dim % 2 == 0):
-            yield f"head_dim is {desc.head_dim}, want head_dim % 2 == 0"
-        if not (desc.rotary_dim % 2 == 0 and desc.rotary_dim <= desc.head_dim):
-            yield (
-                f"rotary_dim is {desc.rotary_dim}, head_dim is {desc.head_dim}, "
-                "want rotary_dim % 2 == 0 and rotary_dim <= head_dim"
-            )
+        if not is_even(desc.head_dim):
+            yield f"head_dim is {desc.head_dim}, want an even head_dim"
+        if not is_even(desc.rotary_dim):
+            yield f"rotary_dim is {desc.rotary_dim}, want an even rotary_dim"
+        if not (desc.rotary_dim <= desc.head_dim):
+            yield f"rotary_dim is {desc.rotary_dim}, head_dim is {desc.head_dim}, want rotary_dim <= head_dim"
         if not (math.isfinite(desc.factor) and desc.factor > 0):
             yield f"factor is {desc.factor}, want isfinite(factor) and factor > 0"
         if not (math.isfinite(desc.attention_factor) and desc.attention_factor >= 0):
@@ -619,17 +656,35 @@ class RopeBackwardPlan(Plan):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.base > 1):
             yield f"base is {desc.base}, want base > 1"
-        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast > 0 and math.isfinite(desc.beta_fast)):
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "yarn"
+            and not (desc.beta_fast > 0 and math.isfinite(desc.beta_fast))
+        ):
             yield f"beta_fast is {desc.beta_fast}, want beta_fast > 0 and isfinite(beta_fast)"
-        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow)):
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "yarn"
+            and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow))
+        ):
             yield f"beta_slow is {desc.beta_slow}, want beta_slow > 0 and isfinite(beta_slow)"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (desc.original_seq_len > 0):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
-        if desc.kind.value == "rope" and desc.scaling == "llama3" and not (0 < desc.low_freq_factor < desc.high_freq_factor and math.isfinite(desc.high_freq_factor)):
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "llama3"
+            and not (0 < desc.low_freq_factor < desc.high_freq_factor)
+        ):
             yield (
                 f"low_freq_factor is {desc.low_freq_factor}, high_freq_factor is {desc.high_freq_factor}, "
-                "want 0 < low_freq_factor < high_freq_factor and isfinite(high_freq_factor)"
+                "want 0 < low_freq_factor < high_freq_factor"
             )
+        if (
+            desc.kind.value == "rope"
+            and desc.scaling == "llama3"
+            and not math.isfinite(desc.high_freq_factor)
+        ):
+            yield f"high_freq_factor is {desc.high_freq_factor}, want isfinite(high_freq_factor)"
         yield from ()
 
     def __call__(

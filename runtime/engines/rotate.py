@@ -46,7 +46,7 @@ class _Units:
 
 @dataclass(frozen=True)
 class _Spread:
-    """How a launch is spread: threads of a block over units, rows and planes, and blocks over groups of them."""
+    """How a launch is spread: a block's threads over units, rows and planes, blocks over groups of these."""
 
     lanes: int
     rows: int
@@ -59,7 +59,7 @@ class _Spread:
 
 
 class RotateEngine(Engine):
-    """One tensor of rank 4, rotated into another: [batch, heads, positions, elements] with innermost stride 1."""
+    """A tensor [batch, heads, positions, elements], with innermost stride 1, rotated into another."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -88,7 +88,8 @@ class RotateEngine(Engine):
         op = self.problem.op
         given, result = tensors[op.inputs[0]], tensors[op.outputs[0]]
         positions, frequencies = (tensors[name] for name in op.row_inputs)
-        assert given is not None and result is not None
+        assert given is not None
+        assert result is not None
         batch, heads, length, _ = self.problem.domain
         reading, writing, counting = _strides(given), _strides(result), _position_strides(positions)
         # The batch is more planes of the same rows, unless each member has positions of its own.
