@@ -115,7 +115,7 @@ class PairBuilder:
         """The program of a block, or None with every reason noted."""
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
-        roles = {
+        roles: dict[str, str] = {
             tensor.role if tensor.role in ROLE_DTYPES else tensor.io: name for name, tensor in tensors.items()
         }
         given, result = roles["in"], roles["out"]

@@ -139,7 +139,8 @@ def _value(problem: Problem, output: str, env: dict[str, Any], parts: dict[str, 
 
 def _parts(problem: Problem, names: Sequence[str], env: dict[str, Any]) -> dict[str, Any]:
     """Named parts of the references, with the digits that the widest float has."""
-    lets, parts = problem.op.ref_lets, {}
+    lets = problem.op.ref_lets
+    parts: dict[str, Any] = {}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for name in _parts_of(" ".join(names), lets):
