@@ -1495,11 +1495,11 @@ pairs(
 )
 pairs(
     "positions that are no integers",
-    (AT, AT.replace("dtype: i64", "dtype: f32")),
+    (AT, AT.replace("dtype: i64", "dtype: f64")),
     errors=[
         (
-            "dtype: f32",
-            "families.turns.forward.at.dtype: a tensor of role position has the dtype f32 (dtype: i64)",
+            "at: {io: in, dtype: f64",
+            "families.turns.forward.at.dtype: a tensor of role position has the dtype f64 (dtype: i64)",
         ),
     ],
 )

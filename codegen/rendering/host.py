@@ -93,7 +93,7 @@ def host_lines(op: Op) -> list[str]:
         options = ", ".join(f"{name}={value}" for name, value in item.options)
         own = [f"{name} = {text}" for name, text in item.source.items() if name not in common]
         lines += [f"{line}  ({options})" if options else line for line in own]
-    return [f"host: {line}" for line in lines]
+    return lines
 
 
 def plain_tuple(items: Sequence[str]) -> str:

@@ -260,7 +260,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
     direction = program.direction
     formulas = [
         piece
-        for line in (*formula_lines(program), *host_lines(op))
+        for line in (*formula_lines(program), *(f"host: {line}" for line in host_lines(op)))
         for piece in textwrap.wrap(line, _WIDTH - 8, subsequent_indent="    ")
     ]
     return {

@@ -90,7 +90,7 @@ class Tensor(Model):
     shape: str | list[str] = Field(
         description="an expression over the descriptor's fields; a list: any of several"
     )
-    dtype: Literal["f32", "f64", "i32", "i64"] | None = Field(
+    dtype: Literal["f64", "i64"] | None = Field(
         default=None, description="the tensor's own dtype; without it, the descriptor's"
     )
     doc: str
