@@ -1,7 +1,7 @@
 """RoPE, forward and backward, beside eager PyTorch, torch.compile and, where it is installed, Liger.
 
 At 4 x 32 x 4096 x 128, contiguous and as a transposed view of [B, S, H, D], in both layouts: the peer of the
-interleaved one is Meta's complex form, that of the halves is transformers' apply_rotary_pos_emb, which is what
+interleaved one is Meta's complex form, that of the halves transformers' apply_rotary_pos_emb, which is what
 Liger does too. Their tables of cosines and sines are made beforehand; ours come from the positions at each
 call. Each plan is checked against PyTorch in float64 while it runs. Prints tables, and writes rope.json and
 rope.md with --out. Exits 1 where a plan failed or was wrong.
