@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +28,8 @@ class Case:
         domain: the extents that the op walks.
         axes: the axes that it reduces.
         fields: further descriptor fields.
-        layout: contig, transposed (the inputs, the outputs stay contiguous) or row-broadcast (the inputs have
-            stride 0 on the first axis).
+        layout: contig, transposed (the inputs, the outputs stay contiguous), row-broadcast (the inputs have
+            stride 0 on the first axis) or bshd (of four axes, every tensor has the middle two swapped).
     """
 
     plan: type[Plan]
@@ -137,10 +137,21 @@ class DataMaker:
                 known[rule.name] = self._noise(case, shape, peer, extent)
                 made.append(rule.name)
             else:
-                known[rule.name] = self.torch.full(
-                    shape, float("nan"), dtype=self.dtype(case.element), device=self.place
+                known[rule.name] = self._bshd(
+                    case,
+                    shape,
+                    lambda stored: self.torch.full(
+                        stored, float("nan"), dtype=self.dtype(case.element), device=self.place
+                    ),
                 )
         return made
+
+    @staticmethod
+    def _bshd(case: Case, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
+        """A tensor of a shape; in the layout bshd, a view of one with the middle axes swapped."""
+        if case.layout != "bshd" or len(shape) != 4:
+            return make(shape)
+        return make((shape[0], shape[2], shape[1], shape[3])).transpose(1, 2)
 
     def dtype(self, element: str) -> Any:
         """PyTorch's dtype of an element kind."""
@@ -154,7 +165,13 @@ class DataMaker:
         elif case.layout == "row-broadcast" and len(shape) == len(case.domain):
             stored = (1, *shape[1:])
         dtype = self.dtype(case.element)
-        normal = self.torch.empty(stored, dtype=dtype, device=self.place).normal_(generator=self._random)
+        normal = self._bshd(
+            case,
+            stored,
+            lambda extents: self.torch.empty(extents, dtype=dtype, device=self.place).normal_(
+                generator=self._random
+            ),
+        )
         values = peer.noise(normal, extent) if peer is not None else normal
         if case.layout == "transposed":
             return values.permute(*reversed(range(len(shape))))

@@ -84,7 +84,7 @@ class Bench:
             self.failed += 1
         else:
             if peer is not None and not (case.backward and peer.view):
-                self._measure_peer(row, "eager", lambda: self._peer_calls(case, peer.forward, data))
+                self._measure_peer(row, "eager", lambda: self._peer_calls(case, peer, peer.forward, data))
         self._tell(row)
         return row
 
@@ -99,7 +99,10 @@ class Bench:
             desc = self.make.describe(case, peer)
             function = torch.compile(lambda *inputs: peer.forward(torch, desc, *inputs), dynamic=False)
             return self._peer_calls(
-                case, lambda _, __, *inputs: function(*inputs), self.make.sets(case, peer, self.timer.cache)
+                case,
+                peer,
+                lambda _, __, *inputs: function(*inputs),
+                self.make.sets(case, peer, self.timer.cache),
             )
 
         self._measure_peer(row, "compile", calls)
@@ -125,10 +128,15 @@ class Bench:
 
     # PyTorch
 
-    def _peer_calls(self, case: Case, forward: Callable[..., Any], data: Sequence[Data]) -> list[Call]:
-        return [self._peer_call(case, forward, one) for one in data]
+    def _peer_calls(
+        self, case: Case, peer: Peer, forward: Callable[..., Any], data: Sequence[Data]
+    ) -> list[Call]:
+        tables = peer.tables(self.torch, data[0].run.plan.desc, data[0].inputs[0])
+        return [self._peer_call(case, forward, one, tables) for one in data]
 
-    def _peer_call(self, case: Case, forward: Callable[..., Any], data: Data) -> Call:
+    def _peer_call(
+        self, case: Case, forward: Callable[..., Any], data: Data, tables: tuple[Any, ...]
+    ) -> Call:
         torch = self.torch
         desc = data.run.plan.desc
         if not case.backward:
@@ -136,11 +144,11 @@ class Bench:
 
             def call() -> object:
                 with torch.no_grad():
-                    return forward(torch, desc, *inputs)
+                    return forward(torch, desc, *inputs, *tables)
 
             return call
         leaves = [tensor.detach().requires_grad_() for tensor in data.inputs]
-        y = forward(torch, desc, *leaves)
+        y = forward(torch, desc, *leaves, *tables)
         return lambda: torch.autograd.grad(y, leaves, data.dy, retain_graph=True)
 
     def _check(self, row: dict[str, Any], case: Case, peer: Peer, data: Data) -> None:
@@ -163,11 +171,12 @@ class Bench:
 
         inputs = [sliced(tensor) for tensor in data.inputs]
         desc = data.run.plan.desc
+        tables = peer.tables(torch, desc, inputs[0])
         if case.backward:
             leaves = [tensor.requires_grad_() for tensor in inputs]
-            wanted = torch.autograd.grad(peer.forward(torch, desc, *leaves), leaves, sliced(data.dy))
+            wanted = torch.autograd.grad(peer.forward(torch, desc, *leaves, *tables), leaves, sliced(data.dy))
         else:
-            wanted = [peer.forward(torch, desc, *inputs)]
+            wanted = [peer.forward(torch, desc, *inputs, *tables)]
         outputs = [
             rule.name for rule in case.plan.TENSORS if rule.io == "out" and rule.name in data.run.tensors
         ]

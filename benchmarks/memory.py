@@ -24,8 +24,17 @@ class Placement:
     length: int
 
 
-def place(shape: Shape, layout: str) -> Placement:
-    """Where a tensor of a layout lies in the smallest allocation that holds it."""
+def place(shape: Shape, layout: str, inner: bool = False) -> Placement:
+    """Where a tensor of a layout lies in the smallest allocation that holds it.
+
+    With `inner` the innermost axis has stride 1, and the others lie as the layout has them.
+    """
+    if inner and shape and shape[-1] and 0 not in shape:
+        outer, size = place(shape[:-1], layout), shape[-1]
+        shift = layout == "misaligned"
+        offset = (outer.offset - shift) * size
+        strides = (*(stride * size for stride in outer.strides), 1)
+        return Placement(offset + shift, strides, (outer.length - shift) * size + shift)
     order = range(len(shape)) if layout == "transposed" else reversed(range(len(shape)))
     strides, step = [0] * len(shape), 2 if layout == "gaps" else 1
     for axis in order:

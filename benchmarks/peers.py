@@ -6,7 +6,7 @@ An op that is missing runs beside no peer, unless PyTorch has a function of its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baracuda.plan import Plan
@@ -23,12 +23,15 @@ class Peer:
         fields: descriptor fields with which the plan means what PyTorch means.
         noise: standard normal numbers, and how many of them are aggregated, to inputs that suit the op.
         view: the backward only makes a view in eager PyTorch, so that it has no time to compare with.
+        tables: of torch, the descriptor and the first input, further inputs of `forward` that are made once
+            and cost no time here, as a model makes them once for all its layers.
     """
 
     forward: Callable[..., Any]
     fields: Mapping[str, Any] = field(default_factory=dict)
     noise: Callable[[Any, int], Any] = lambda normal, extent: normal + 0.5  # so that no sum is nearly 0
     view: bool = False
+    tables: Callable[..., tuple[Any, ...]] = lambda torch, desc, x: ()
 
 
 def _near_one(normal: Any, extent: int) -> Any:
@@ -47,9 +50,39 @@ _REDUCTIONS = {
     "var": Peer(lambda torch, desc, x: x.var(desc.reduce_axis, correction=desc.correction, keepdim=True)),
     "std": Peer(lambda torch, desc, x: x.std(desc.reduce_axis, correction=desc.correction, keepdim=True)),
 }
+
+
+def _rope_tables(torch: Any, desc: Any, x: Any) -> tuple[Any, ...]:
+    """Meta's Llama has one complex table, Hugging Face's models have cosine and sine of each half twice."""
+    exponents = torch.arange(0, desc.rotary_dim, 2, device=x.device, dtype=torch.float64) / desc.rotary_dim
+    positions = torch.arange(desc.seq_len, device=x.device, dtype=torch.float64)
+    angles = positions[:, None] * desc.base**-exponents
+    if desc.layout == "interleaved":
+        table = torch.polar(torch.ones_like(angles), angles)
+        return (table if x.dtype == torch.float64 else table.to(torch.complex64),)
+    whole = torch.cat([angles, angles], -1)
+    return whole.cos().to(x.dtype), whole.sin().to(x.dtype)
+
+
+def _rope(torch: Any, desc: Any, x: Any, *tables: Any) -> Any:
+    """Meta's complex form, or transformers' apply_rotary_pos_emb."""
+    if desc.layout == "interleaved":
+        wide = x if x.dtype == torch.float64 else x.float()
+        pairs = torch.view_as_complex(wide.unflatten(-1, (-1, 2)))
+        return torch.view_as_real(pairs * tables[0]).flatten(-2).to(x.dtype)
+    cosine, sine = tables
+    half = x.shape[-1] // 2
+    return x * cosine + torch.cat([-x[..., half:], x[..., :half]], -1) * sine
+
+
+_ROPE = {"rope": Peer(_rope, tables=_rope_tables)}
 _BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
 
-_PEERS: Mapping[str, Mapping[str, Peer]] = {"Reduce": _REDUCTIONS, "BinaryParam": _BINARY_PARAM}
+_PEERS: Mapping[str, Mapping[str, Peer]] = {
+    "Reduce": _REDUCTIONS,
+    "BinaryParam": _BINARY_PARAM,
+    "Rope": _ROPE,
+}
 
 
 def peer_of(torch: Any, plan: type[Plan], kind: Any) -> Peer | None:
@@ -58,6 +91,6 @@ def peer_of(torch: Any, plan: type[Plan], kind: Any) -> Peer | None:
     known = _PEERS.get(family, {}).get(kind.value)
     if known is not None:
         fields = {name: value for name, value in known.fields.items() if name in plan.DESCRIPTOR.RULES}
-        return Peer(known.forward, fields, known.noise, known.view)
+        return replace(known, fields=fields)
     function = getattr(torch, kind.value, None)
     return Peer(lambda torch, desc, *inputs: function(*inputs)) if callable(function) else None

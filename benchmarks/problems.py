@@ -42,9 +42,12 @@ def describe(
     axes: tuple[int, ...] = (),
     **fields: Any,
 ) -> Any:
-    """A descriptor of a plan class: the domain, the axes and `fields` as given, the rest at its default."""
+    """A descriptor of a plan class: the domain, the axes and `fields` as given, the rest at its default.
+
+    Where the domain is made of extents, missing ones are 1, surplus ones join the first, the last is even.
+    """
     cls = plan.DESCRIPTOR
-    values = dict(fields)
+    values = {**_extents(plan, domain), **fields}
     for field in dataclasses.fields(cls):
         name, rule = field.name, cls.RULES[field.name]
         if name in values:
@@ -61,6 +64,22 @@ def describe(
             is_enum = isinstance(rule, type) and issubclass(rule, enum.Enum)
             values[name] = next(iter(rule)) if is_enum else ANY_VALUE[rule]
     return cls(**values)
+
+
+def _extents(plan: type[Plan], domain: tuple[int, ...]) -> dict[str, int]:
+    """The extents of a domain that is no field of the descriptor."""
+    cls = plan.DESCRIPTOR
+    if plan.DOMAIN in cls.RULES:
+        return {}
+    names = [
+        field.name
+        for field in dataclasses.fields(cls)
+        if cls.RULES[field.name] == "extent" and field.default is dataclasses.MISSING
+    ]
+    padded = (1,) * (len(names) - len(domain)) + domain
+    surplus = len(padded) - len(names)
+    whole = (numel(padded[: surplus + 1]), *padded[surplus + 1 : -1], padded[-1] + padded[-1] % 2)
+    return dict(zip(names, whole, strict=True))
 
 
 def shape_fields(plan: type[Plan]) -> list[str]:

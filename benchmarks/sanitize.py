@@ -33,7 +33,13 @@ from baracuda.shapes import numel
 Shape = tuple[int, ...]
 
 #: Domains of plans without axes: odd sizes, a single element, none.
-DOMAINS: tuple[tuple[Shape, Shape], ...] = (((7, 129), ()), ((3, 5, 33), ()), ((1,), ()), ((0, 4), ()))
+DOMAINS: tuple[tuple[Shape, Shape], ...] = (
+    ((7, 129), ()),
+    ((3, 5, 33), ()),
+    ((5, 7, 64), ()),
+    ((1,), ()),
+    ((0, 4), ()),
+)
 #: Where operands are broadcast: sums along rows and columns, and one long enough for several blocks.
 BROADCAST: tuple[tuple[Shape, Shape], ...] = (
     ((37, 5), (1, 5)),
@@ -159,7 +165,7 @@ def launch(
     tensors: dict[str, Any] = dict.fromkeys(rules)
     for name in given(type(plan), plan.desc):
         shape = shapes[name][0]
-        where = place(shape, layouts[rules[name].io == "out"])
+        where = place(shape, layouts[rules[name].io == "out"], rules[name].layout == "inner")
         content = None
         if rules[name].io == "in":
             content = random.standard_normal(where.length).astype(element.numpy).view(np.uint8)

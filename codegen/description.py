@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from baracuda.codegen.formula import to_text
 from baracuda.codegen.matrix import summed_outputs, variants
+from baracuda.codegen.rendering.host import host_lines, plain_tuple
 from baracuda.codegen.rendering.kernel import formula_lines
 from baracuda.codegen.spec.model import COMPUTE, Family, Op, Program, Spec
 from baracuda.codegen.spec.schema import Tensor
@@ -29,6 +30,8 @@ def describe(spec: Spec, name: str) -> str:
     for direction, program in op.programs.items():
         others = [other for other in op.alternatives if other.direction == direction]
         lines += ["", *_plan(op, program, others)]
+    if op.host:
+        lines += ["", "Computed by the host in 50 digits, once a problem", *_wrapped(host_lines(op))]
     lines += ["", "Descriptor", *_columns(_fields(op.family))]
     lines += ["", *_guarantees(op), "", "Independent reference, in float64"]
     lines += _wrapped(
@@ -69,7 +72,16 @@ def _tensor(name: str, tensor: Tensor, op: Op, program: Program) -> tuple[str, .
         need = "required"
     layout = {"any": "", "inner": ", innermost stride 1", "contiguous": ", contiguous"}[tensor.layout]
     note = "" if reads else " (the contract asks for it, the kernel does not read it)"
-    return name, tensor.io, need, f"{tensor.shape}{layout}", f"{tensor.doc}{note}"
+    shapes = [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape
+    shape = " or ".join(_shape(text, op.family) for text in shapes)
+    dtype = f", {tensor.dtype}" if tensor.dtype else ""
+    return name, tensor.io, need, f"{shape}{layout}{dtype}", f"{tensor.doc}{note}"
+
+
+def _shape(text: str, family: Family) -> str:
+    """A shape as the spec writes it, a named one by its extents."""
+    parts = family.shapes.get(text)
+    return text if parts is None else plain_tuple([to_text(part) for part in parts])
 
 
 def _fields(family: Family) -> Iterator[tuple[str, ...]]:

@@ -12,6 +12,9 @@ from baracuda.codegen.spec.names import category_folder
 #: Variants of a map, each with its compile unit.
 MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
 
+#: Variants of a rotation: 16-byte accesses, and one element at a time.
+ROTATE_VARIANTS = {"contig": "NARROW", "scalar": "NARROW"}
+
 #: Variants of an aggregate: its compile unit, the width of its offsets, and its function in the headers.
 STATE_VARIANTS = {
     "contig": ("NARROW", "Wide", "aggregate_short_rows"),
@@ -82,6 +85,8 @@ def variants(op: Op, program: Program) -> dict[str, str]:
         for name in summed_outputs(op, program):
             found |= {f"sum_{name}_{variant}": f"SUM_{name}" for variant in STATE_VARIANTS}
         return found
+    if op.family.template == "rotate":
+        return dict(ROTATE_VARIANTS)
     return {variant: unit for variant, (unit, _, _) in aggregate_variants(program).items()}
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from baracuda.dtypes import ElementKind
 from baracuda.sku import PlanPreference
 from baracuda.tensor import Device
+from baracuda.wide import HostValues
 
 __all__ = ["OpRecord", "Problem", "TensorRule", "no_scalars"]
 
@@ -27,12 +28,14 @@ class TensorRule:
         io: whether the kernel reads or writes it.
         optional: whether the caller may always leave it out (a gradient not wanted).
         layout: strides that the kernel takes: any, innermost stride 1, or contiguous.
+        element: its element kind where that is not the descriptor's.
     """
 
     name: str
     io: Literal["in", "out"]
     optional: bool = False
     layout: Literal["any", "inner", "contiguous"] = "any"
+    element: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,15 @@ class OpRecord:
         required: tensors that the caller must give.
         accepted: tensors that the caller may give, required or not; any other must be None.
         batch_invariant: outputs of which a row does not depend on the other rows.
-        attributes: kinds of the scalars that the kernel takes: a (compute type), b (bool), i (64-bit).
+        attributes: kinds of the scalars that the kernel takes: a (compute type), d (double), b (bool),
+            i (64-bit).
         fold: descriptor to those scalars, in double precision.
         state: kinds of the fields of a row's state, empty where there is none.
         ulp: error bound an element kind, in units in the last place.
         contraction: whether a * b + c may round once.
+        pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
+        host: descriptor to what the host computes for the kernel in 50 digits; None: nothing.
+        choices: options that no kernel depends on, and their values.
     """
 
     name: str
@@ -72,6 +79,9 @@ class OpRecord:
     state: str
     ulp: Mapping[str, float]
     contraction: bool = False
+    pairs: str = ""
+    host: Callable[[Any], HostValues] | None = None
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,3 +97,4 @@ class Problem:
     shapes: Mapping[str, tuple[int, ...]]
     scalars: tuple[float | bool | int, ...]
     preference: PlanPreference
+    host: HostValues | None = None

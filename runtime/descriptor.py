@@ -25,7 +25,7 @@ class Descriptor:
         Unsupported: an enum or element name that is not known.
     """
 
-    #: Each field's rule: an enum class, or shape, axes, element, f64, i64 or bool.
+    #: Each field's rule: an enum class, or shape, axes, extent, element, f64, i64, bool or option.
     RULES: ClassVar[Mapping[str, Any]]
     #: Fields that take another's value where they are None.
     DEFAULTS: ClassVar[Mapping[str, str]]
@@ -56,7 +56,7 @@ class Descriptor:
                 raise InvalidProblem(f"{where} is {value!r}, want a number that fits a double") from None
             except (TypeError, ValueError):
                 raise TypeError(f"{where} is {value!r}, want a number") from None
-        if rule == "i64":
+        if rule in ("i64", "extent"):
             try:
                 number = operator.index(value)
             except TypeError:
@@ -92,6 +92,9 @@ class Descriptor:
                     raise InvalidProblem(f"{where}: {name} is {axis}, want {wanted}")
             if len(set(axes)) != len(axes):
                 raise InvalidProblem(f"{where}: {name} is {axes}, want each axis once")
+        for name, rule in self.RULES.items():
+            if rule == "extent" and getattr(self, name) < 0:
+                raise InvalidProblem(f"{where}: {name} is {getattr(self, name)}, want a non-negative extent")
         for name, shape in shapes.items():
             if any(extent < 0 for extent in shape):
                 raise InvalidProblem(f"{where}: {name} is {shape}, want non-negative extents")

@@ -63,7 +63,7 @@ class Plan:
     _kernels: Mapping[str, Kernel]
     _element: ElementKind
     _needed: int
-    _wanted: tuple[tuple[str, tuple[int, ...]], ...]
+    _wanted: tuple[tuple[str, tuple[tuple[int, ...], ...], ElementKind], ...]
     _outputs_first: tuple[str, ...]
     _shapes: Mapping[str, tuple[tuple[int, ...], str]]
     _guarantee: PrecisionGuarantee
@@ -74,6 +74,12 @@ class Plan:
     def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
         """The shape of each tensor, and where it comes from."""
         raise NotImplementedError
+
+    @staticmethod
+    def other_shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """Further shapes that a tensor may have."""
+        del desc
+        return {}
 
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
@@ -134,12 +140,21 @@ class Plan:
             shapes={key: shape for key, (shape, _) in plan._shapes.items()},
             scalars=op.fold(desc),
             preference=preference or PlanPreference(),
+            host=None if op.host is None else op.host(desc),
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         plan._guarantee = _guarantee(op, element, plan._engine)
         plan._element = element
         plan._needed = plan._engine.workspace_size()
-        plan._wanted = tuple((rule.name, plan._shapes[rule.name][0]) for rule in cls.TENSORS)
+        others = cls.other_shapes(desc)
+        plan._wanted = tuple(
+            (
+                rule.name,
+                (plan._shapes[rule.name][0], *others.get(rule.name, ())),
+                element if rule.element is None else ElementKind(rule.element),
+            )
+            for rule in cls.TENSORS
+        )
         outputs_first = sorted(cls.TENSORS, key=lambda rule: rule.io != "out")
         plan._outputs_first = tuple(rule.name for rule in outputs_first)
         plan._layouts = {}
@@ -164,6 +179,10 @@ class Plan:
             }
             if getattr(desc, name) not in values:
                 got, wanted = getattr(desc, name), ", ".join(sorted(values))
+                raise Unsupported(f"{cls.__name__}: {name} is {got!r}, want one of {wanted}")
+        for name, choices in default.choices.items():
+            if getattr(desc, name) not in choices:
+                got, wanted = getattr(desc, name), ", ".join(choices)
                 raise Unsupported(f"{cls.__name__}: {name} is {got!r}, want one of {wanted}")
         for options, op in others:
             if all(getattr(desc, name) == value for name, value in options.items()):
@@ -307,11 +326,11 @@ class Plan:
         """
         if type(args) is not self.ARGS:
             self._validated(args)
-        element, device, plan = self._element, self._device, type(self).__name__
+        device, plan = self._device, type(self).__name__
         index, kind = device.index, device.kind
         tensors: list[TensorRef | None] = []
         key: list[Any] = []
-        for name, shape in self._wanted:
+        for name, shapes, element in self._wanted:
             given = getattr(args, name)
             if given is None:
                 tensors.append(None)
@@ -321,7 +340,7 @@ class Plan:
             where = tensor.device
             if (
                 tensor.element is not element
-                or tensor.shape != shape
+                or tensor.shape not in shapes
                 or (where is not device and (where.index != index or where.kind != kind))
             ):
                 self._validated(args)
@@ -362,9 +381,9 @@ class Plan:
         name = type(self).__name__
         if type(args) is not self.ARGS:
             raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.ARGS.__name__}")
-        op, element = self._op, self._element_of(self._desc)
+        op = self._op
         tensors: Tensors = {}
-        for rule in self.TENSORS:
+        for rule, (_, shapes, element) in zip(self.TENSORS, self._wanted, strict=True):
             given = getattr(args, rule.name)
             if given is None:
                 tensors[rule.name] = None
@@ -372,8 +391,10 @@ class Plan:
             tensor = as_tensor(given, rule.name, name)
             checks.check_element(tensor, rule.name, name, element)
             checks.check_device(tensor, rule.name, name, self._device)
-            shape, why = self._shapes[rule.name]
-            checks.check_shape(tensor, rule.name, name, shape, why)
+            if tensor.shape not in shapes:
+                shape, why = self._shapes[rule.name]
+                why += "".join(f", or {other}" for other in shapes[1:])
+                checks.check_shape(tensor, rule.name, name, shape, why)
             tensors[rule.name] = tensor
         for rule in self.TENSORS:
             present = tensors[rule.name]

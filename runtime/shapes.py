@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["broadcasts", "keepdim", "keepdim_reason", "numel", "reduces_elements"]
+__all__ = ["broadcasts", "is_even", "keepdim", "keepdim_reason", "numel", "reduces_elements"]
 
 
 def keepdim(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -31,6 +31,11 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
     """Whether every result of a reduction over `axes` has an element to come from; true without results."""
     return 0 not in (shape[axis] for axis in axes) or 0 in keepdim(shape, axes)
+
+
+def is_even(extent: int) -> bool:
+    """Whether an extent is an even number."""
+    return extent % 2 == 0
 
 
 def numel(shape: tuple[int, ...]) -> int:

@@ -14,7 +14,9 @@ import baracuda
 from baracuda.dtypes import ElementKind
 
 # A value for each rule of a descriptor's field that has no default.
-VALUES: dict[str, Any] = {"shape": (3, 20), "axes": (1,), "f64": 0.5, "i64": 1, "bool": False}
+VALUES: dict[str, Any] = {
+    "shape": (3, 20), "axes": (1,), "extent": 4, "f64": 0.5, "i64": 1, "bool": False,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class Problem:
                 continue
             shape = self.plan.shapes(self.desc)[rule.name][0]
             fill = random.uniform(0.5, 1.5, shape) if rule.io == "in" else np.full(shape, np.nan)
-            arrays[rule.name] = fill.astype(dtype)
+            arrays[rule.name] = fill.astype(
+                dtype if rule.element is None else ElementKind(rule.element).numpy
+            )
         return arrays
 
     def outputs(self) -> list[str]:

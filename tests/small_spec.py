@@ -126,3 +126,59 @@ ops:
       dx: dy * (x > 0)
     ulp: {f32: 4, f64: 4}
 """
+
+#: A small valid spec with a family of pairs.
+SMALL_PAIRS = """\
+version: 1
+families:
+  turns:
+    doc: y = x in pairs, each turned
+    template: rotate
+    category: Turns
+    plan: Turn
+    kind: TurnKind
+    default_kind: TURN
+    domain: whole
+    pairs: {extent: paired, place: lie}
+    shapes:
+      whole: [batch, planes, length, size]
+      along: [length]
+      each: [batch, length]
+      halves: [paired // 2]
+    descriptor:
+      batch: {type: extent, doc: batches}
+      planes: {type: extent, doc: planes}
+      length: {type: extent, doc: positions}
+      size: {type: extent, doc: elements}
+      element: {type: element, doc: dtype}
+      base: {type: f64, default: 10, doc: of the frequencies}
+      paired: {type: extent, default: size, doc: elements in pairs}
+      lie: {type: option, default: half, doc: where pairs lie}
+      slow: {type: option, default: none, doc: how much slower}
+    forward:
+      x: {io: in, shape: whole, layout: inner, doc: input}
+      at: {io: in, dtype: i64, role: position, shape: [along, each], optional: true, doc: positions}
+      speed: {io: in, dtype: f64, role: pair, shape: halves, optional: true, doc: radians a position}
+      y: {io: out, shape: whole, layout: inner, doc: result}
+ops:
+  turn:
+    family: turns
+    doc: pairs turned
+    kind: TURN
+    dtypes: [f32]
+    options: {lie: [half, interleaved], slow: [none, twice]}
+    host:
+      let: {plain: 'pow(base, -2 * pair / paired)'}
+      by slow:
+        none: {speed: plain, size_of: 1}
+        twice: {speed: plain / 2, size_of: 2}
+    forward:
+      let:
+        angle: at * speed
+        c: size_of * cos(angle)
+        s: size_of * sin(angle)
+      y: pair(x.first * c - x.second * s, x.second * c + x.first * s)
+    ref:
+      y: x
+    ulp: {f32: 3}
+"""

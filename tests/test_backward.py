@@ -98,7 +98,7 @@ def test_gradients_may_be_left_out(backend, op, direction, dtype):
     for problem in small_problems(op, direction, dtype):
         values = verify.inputs_for(problem)
         full = verify.run(backend, problem, values)
-        for name in problem.optional():
+        for name in set(problem.optional()) - set(problem.program.read):
             fewer = verify.run(backend, problem, values, unwanted=[name])
             assert set(fewer) == set(full) - {name}
             for other, got in fewer.items():

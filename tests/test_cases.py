@@ -325,3 +325,86 @@ def test_a_gradient_that_is_expanded_or_sliced(spec, backend, dtype):
         for layout in ("all axes expanded", "every second column", "all axes permuted", "reversed"):
             got = verify.run(backend, problem, values, layouts={"dy": layout})["dx"]
             np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want))
+
+
+def rope(spec, backend, dtype, x, direction="forward", positions=None, inv_freq=None, **fields):
+    x = verify.rounded(x, dtype)
+    extents = dict(zip(("batch_size", "num_heads", "seq_len", "head_dim"), x.shape, strict=True))
+    options = {"layout": "interleaved", "rotary_dim": x.shape[-1], "scaling": "none"}
+    problem = verify.Problem(spec.ops["rope"], direction, dtype, {**extents, **options, **fields})
+    values = {"x" if direction == "forward" else "dy": x}
+    values |= {} if positions is None else {"positions": np.asarray(positions, np.int64)}
+    values |= {} if inv_freq is None else {"inv_freq": np.asarray(inv_freq, np.float64)}
+    return verify.run(backend, problem, values)["y" if direction == "forward" else "dx"]
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize(
+    ("position", "cosine", "sine"),
+    [(1857, 0.306692810, 0.951808552), (1_000_000, -0.814917454, None), (0, 1.0, 0.0)],
+)
+def test_rope_forms_its_angles_in_double(spec, backend, dtype, position, cosine, sine):
+    """https://github.com/EleutherAI/gpt-neox/issues/1003: positions and frequencies in half precision.
+
+    Also https://github.com/huggingface/transformers/pull/29285: bf16 positions beyond 256 fall together.
+    """
+    x = np.zeros((1, 1, 1, 32))
+    x[..., 2] = 1  # the pair 1 of dim 32 at base 10000
+    got = rope(spec, backend, dtype, x, positions=[position]).astype(float)[0, 0, 0, 2:4]
+    places = {"f16": 3e-4, "bf16": 2e-3}.get(dtype, 1e-7 if dtype == "f32" else 1e-9)
+    assert abs(got[0] - cosine) <= places
+    assert sine is None or abs(got[1] - sine) <= places
+    near = rope(spec, backend, dtype, x, positions=[position + 1]).astype(float)[0, 0, 0, 2:4]
+    assert not np.array_equal(got, near)
+
+
+@pytest.mark.parametrize(
+    ("layout", "want"),
+    [
+        ("half", [-1.98411065, 1.95990067, 2.46237790, 4.01979967]),
+        ("interleaved", [-1.14263966, 1.92207560, 2.95985067, 4.02979950]),
+    ],
+)
+def test_rope_in_both_layouts(spec, backend, layout, want):
+    """https://github.com/huggingface/candle/pull/3612: which elements are a pair must be said."""
+    x = np.array([1.0, 2, 3, 4]).reshape(1, 1, 1, 4)
+    got = rope(spec, backend, "f32", x, positions=[1], inv_freq=[1, 0.01], layout=layout)
+    np.testing.assert_allclose(got.ravel(), want, rtol=1.2e-7)
+    # The frequencies 1 and 0.01 are those of dim 4 at base 10000.
+    np.testing.assert_allclose(
+        rope(spec, backend, "f32", x, positions=[1], layout=layout).ravel(), want, rtol=1.2e-7
+    )
+
+
+def test_rope_has_a_gradient(spec, backend):
+    """https://github.com/huggingface/candle/pull/3612: the gradient turns by the negative angle."""
+    x, g = (np.array(pair, float).reshape(1, 1, 1, 2) for pair in ([1, 2], [1, 0]))
+    y = rope(spec, backend, "f32", x, positions=[1], inv_freq=[1])
+    np.testing.assert_allclose(y.ravel(), [-1.14263966, 1.92207560], rtol=1.2e-7)
+    dx = rope(spec, backend, "f32", g, "backward", positions=[1], inv_freq=[1])
+    np.testing.assert_allclose(dx.ravel(), [0.54030231, -0.84147098], rtol=1.2e-7)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_rope_of_one_head_and_of_positions_of_each_sequence(spec, backend, heads):
+    """https://github.com/linkedin/Liger-Kernel/pull/477: a head count of 1, rows that differ by sequence."""
+    x = np.ones((2, heads, 3, 4))
+    positions = [[0, 1, 2], [5, 6, 7]]
+    got = rope(spec, backend, "f64", x, positions=positions, layout="half")
+    for batch, head, row in np.ndindex(2, heads, 3):
+        angles = positions[batch][row] * np.array([1, 0.01])
+        want = np.concatenate([np.cos(angles) - np.sin(angles), np.cos(angles) + np.sin(angles)])
+        np.testing.assert_allclose(got[batch, head, row], want, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_a_gradient_of_rope_that_is_expanded(spec, backend, dtype):
+    """https://github.com/Dao-AILab/flash-attention/issues/355: dy of `loss.sum()`, its heads at stride 0."""
+    dy = verify.rounded(np.ones((2, 4, 8, 64)), dtype)
+    extents = {"batch_size": 2, "num_heads": 4, "seq_len": 8, "head_dim": 64}
+    options = {"layout": "half", "rotary_dim": 64, "scaling": "none"}
+    problem = verify.Problem(spec.ops["rope"], "backward", dtype, {**extents, **options})
+    want = verify.run(backend, problem, {"dy": dy})["dx"]
+    for layout in ("all axes expanded", "first axis expanded", "all axes permuted", "sliced rows"):
+        got = verify.run(backend, problem, {"dy": dy}, layouts={"dy": layout})["dx"]
+        np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want))

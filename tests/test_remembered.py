@@ -18,7 +18,11 @@ HOST = bc.Device("host")
 PLACES = (1 << 20, 1 << 21, 3 << 20, 1 << 22)
 
 
-def strides_of(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
+def strides_of(shape: tuple[int, ...], layout: str, inner: bool) -> tuple[int, ...]:
+    """With `inner` the innermost axis keeps stride 1, and the layout is that of the others."""
+    if inner:
+        outer = strides_of(shape[:-1], layout, False)
+        return (*(stride * shape[-1] for stride in outer), 1)
     strides, step = [0] * len(shape), 2 if layout == "gaps" else 1
     for axis in range(len(shape)) if layout == "transposed" else reversed(range(len(shape))):
         strides[axis] = step
@@ -29,11 +33,12 @@ def strides_of(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
 def arguments(problem: Problem, base: int, layout: str = "contiguous", shift: int = 0) -> Any:
     """Tensors at made-up addresses from `base` on, which nobody reads."""
     tensors: dict[str, Any] = {rule.name: None for rule in problem.plan.TENSORS}
+    inner = {rule.name for rule in problem.plan.TENSORS if rule.layout == "inner"}
     for name, array in problem.tensors().items():
         shape = array.shape
         nbytes = 4 * 2 * max(numel(shape), 1) + 64
         pointer = base + 4 * shift
-        strides = strides_of(shape, layout)
+        strides = strides_of(shape, layout, name in inner)
         buffer = (base, base + nbytes)
         tensors[name] = bc.TensorRef(pointer, shape, strides, bc.ElementKind.F32, HOST, buffer=buffer)
         base += 4096 + nbytes // 256 * 256

@@ -143,13 +143,15 @@ def far_tensor(problem, backend, name, shape, stride):
     for axis in reversed(range(len(shape))):
         strides[axis] = running
         running *= shape[axis]
-    wide = [axis for axis, extent in enumerate(shape) if extent > 1]
+    outer = len(shape) - problem.takes_inner(name)
+    wide = [axis for axis, extent in enumerate(shape[:outer]) if extent > 1]
     if wide and stride != 1:
-        strides[wide[-1]] = stride
+        strides[wide[-1]] = stride if outer == len(shape) else stride * shape[-1]
         for axis in wide[:-1]:
             strides[axis] = stride * 2 ** (4 + len(shape) - axis)
     base = 2**50 * (1 + problem.tensors().index(name))
-    return TensorRef(base, shape, tuple(strides), ElementKind.parse(problem.dtype), backend.stream.device)
+    element = ElementKind.parse(problem.dtype_of(name))
+    return TensorRef(base, shape, tuple(strides), element, backend.stream.device)
 
 
 @each_program()

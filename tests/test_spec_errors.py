@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_spec import SMALL_PAIRS
 from spec_error_cases import BASE, CASES, Case
 
 from baracuda import codegen
@@ -37,8 +38,9 @@ def want(case: Case) -> str:
     return "\n".join(lines)
 
 
-def test_the_small_spec_is_valid(tmp_path: Path) -> None:
+def test_the_small_specs_are_valid(tmp_path: Path) -> None:
     load(Case("the small spec", (), ()), tmp_path)
+    load(Case("the small spec of pairs", (), (), SMALL_PAIRS), tmp_path)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

@@ -72,7 +72,8 @@ def test_one_special_value_among_many(spec, backend, op, direction, dtype):
             values = verify.inputs_for(problem)
             for name in problem.with_direction("forward").inputs():
                 if name in values and values[name].shape == problem.domain:
-                    values[name][range(len(places)), places] = value
+                    rows = values[name].reshape(-1, problem.domain[-1])
+                    rows[range(len(places)), places] = value
             values |= verify.saved_tensors(problem, values)
             check(spec, backend, problem, values)
 
@@ -96,10 +97,10 @@ def test_all_65536_patterns_as_each_operand(spec, backend, op, direction, dtype)
     for turn, problem in enumerate(pattern_problems(op, direction, dtype)):
         values = verify.inputs_for(problem)
         column = beside[turn % len(beside)]
-        if op.family.axes is None:
+        if problem.domain[-1] == 1 and op.family.axes is None:
             fill_operands(problem, values, patterns[:, None], column[:, None])
         else:
-            whole = np.stack([patterns, column], axis=1)[:, : problem.domain[1]]
+            whole = np.stack([patterns, column], axis=1)[:, : problem.domain[-1]]
             fill_operands(problem, values, whole, whole)
         check(spec, backend, problem, values)
 
@@ -117,11 +118,13 @@ def pattern_problems(op, direction, dtype):
 
 def fill_operands(problem, values, first, second):
     """Give the operands of the domain's shape, or the gradient that comes in, values in turn."""
-    names = [name for name, value in values.items() if value.shape == first.shape]
+    names = [
+        name for name, value in values.items() if value.shape == problem.domain and value.size == first.size
+    ]
     forward = problem.with_direction("forward").inputs()
     for turn, name in enumerate(names):
         if name in forward or problem.op.family.axes is None:
-            values[name] = np.ascontiguousarray((first, second)[turn % 2])
+            values[name] = np.ascontiguousarray((first, second)[turn % 2]).reshape(problem.domain)
     values |= verify.saved_tensors(problem, values)
 
 

@@ -34,7 +34,7 @@ from .nodes import (
 )
 from .parser import parse
 from .reference import check_reference, reference
-from .text import to_python, to_text
+from .text import to_decimal, to_python, to_text
 from .typed import infer
 from .types import BOOL, COMPUTE, F64, INT, STATE, Type
 
@@ -75,6 +75,7 @@ __all__ = [
     "rewrite",
     "substitute",
     "to_cuda",
+    "to_decimal",
     "to_python",
     "to_text",
     "walk",

@@ -67,23 +67,40 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 }
 
 
-def reference(text: str, env: Mapping[str, Any]) -> Any:
+def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
     """The value of an independent expression over the arrays of `env`.
 
     Names under `np`, `math`, `scipy.special` and `mpmath` may be called, with keywords too; subscripts,
     tuples and lists work. Functions of `math` and `mpmath` go element by element, those of mpmath with
     160 bits; the result then has the widest float dtype of `env`. Raises `FormulaError` for anything else.
+
+    With `keep` the result of an expression that calls mpmath stays as it is, an array of objects. An
+    expression that calls mpmath itself reads such values with all their digits, any other reads them rounded.
     """
     walker = _Walker(env)
     tree = parse_reference(text)
+    calls = any(isinstance(node, ast.Name) and node.id == "mpmath" for node in ast.walk(tree))
+    wide = [name for name, value in env.items() if _is_wide(value)]
     with np.errstate(all="ignore"):
-        if not any(isinstance(node, ast.Name) and node.id == "mpmath" for node in ast.walk(tree)):
+        if not calls and not wide:
             return walker.run(tree)
         import mpmath
 
         # The arithmetic between two calls of mpmath keeps its digits too.
         with mpmath.workprec(_MPMATH_BITS):
-            return walker.finish(walker.run(tree))
+            if calls:
+                value = walker.run(tree)
+                return value if keep else walker.finish(value)
+            walker.env = {**env, **{name: walker.finish(env[name]) for name in wide}}
+        return walker.run(tree)
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether a value is one of mpmath, or an array of such."""
+    return (
+        type(value).__module__.startswith("mpmath")
+        or getattr(getattr(value, "dtype", None), "kind", "") == "O"
+    )
 
 
 def check_reference(text: str, known: set[str]) -> list[str]:

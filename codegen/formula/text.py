@@ -54,6 +54,14 @@ def to_python(expr: Expr, names: Mapping[str, str], functions: Mapping[str, str]
     return _PythonPrinter(names, functions or {}).text(expr)[0]
 
 
+def to_decimal(expr: Expr, names: Mapping[str, str], functions: Mapping[str, str]) -> str:
+    """Python source of a scalar formula on the `decimal` numbers of `baracuda.wide`.
+
+    `functions` spells every function. Raises `FormulaError` for a name or a function without a spelling.
+    """
+    return _DecimalPrinter(names, functions).text(expr)[0]
+
+
 class _Printer:
     def text(self, expr: Expr) -> tuple[str, int]:
         """The text of a node and how tightly it holds together."""
@@ -153,3 +161,36 @@ class _PythonPrinter(_Printer):
         if name is None:
             raise FormulaError(f"`{expr.name}` is not available on the host", expr.column)
         return f"{name}({', '.join(self.text(arg)[0] for arg in expr.args)})", _ATOM
+
+
+class _DecimalPrinter(_PythonPrinter):
+    """Literals become numbers of 50 digits, but whole ones beside such a number stay as they are."""
+
+    def text(self, expr: Expr) -> tuple[str, int]:
+        if isinstance(expr, Number):
+            return f'wide("{expr.value!r}")', _ATOM
+        if isinstance(expr, IfElse):
+            then, other = (
+                self.text(branch)[0] if isinstance(branch, Number) else self.inside(branch, level)
+                for branch, level in ((expr.then, _OR), (expr.other, _IF))
+            )
+            return f"{then} if {self.inside(expr.condition, _OR)} else {other}", _IF
+        return super().text(expr)
+
+    def inside(self, expr: Expr, least: int) -> str:
+        if isinstance(expr, Number) and isinstance(expr.value, int):
+            return repr(expr.value)
+        return super().inside(expr, least)
+
+    def constant(self, expr: Constant) -> str:
+        if expr.name != "pi":
+            raise FormulaError(f"{expr.name!r} is not known on the host in 50 digits", expr.column)
+        return "PI"
+
+    def binary(self, expr: Binary) -> tuple[str, int]:
+        if expr.op == "**":
+            return self.call(Call("pow", (expr.left, expr.right), column=expr.column))
+        if expr.op == "/" and isinstance(expr.left, Number):
+            # Python's quotient of two whole numbers is a double.
+            return f"{self.text(expr.left)[0]} / {self.inside(expr.right, _PRODUCT + 1)}", _PRODUCT
+        return super().binary(expr)

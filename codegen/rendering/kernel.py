@@ -6,7 +6,19 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from baracuda.codegen.formula import BOOL, COMPUTE, INT, STATE, Expr, Name, Type, free_names, to_cuda, to_text
+from baracuda.codegen.formula import (
+    BOOL,
+    COMPUTE,
+    F64,
+    INT,
+    STATE,
+    Expr,
+    Name,
+    Type,
+    free_names,
+    to_cuda,
+    to_text,
+)
 from baracuda.codegen.matrix import STATE_VARIANTS, aggregate_variants, summed_outputs
 from baracuda.codegen.rendering.environment import banner, fill, fill_own
 from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp
@@ -20,16 +32,18 @@ from baracuda.codegen.spec.model import (
     Statement,
     Transition,
 )
+from baracuda.codegen.spec.pairs import angle_names
 from baracuda.codegen.spec.program import EXTENT, INDEX
 
-_TYPES: dict[str, Type] = {"compute": COMPUTE, "bool": BOOL, "i64": INT, "i32": INT}
-_CPP = {"compute": "A", "bool": "bool", "i64": "i64", "i32": "i32"}
+_TYPES: dict[str, Type] = {"compute": COMPUTE, "f64": F64, "bool": BOOL, "i64": INT, "i32": INT}
+_CPP = {"compute": "A", "f64": "f64", "bool": "bool", "i64": "i64", "i32": "i32"}
 _COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 
 def render_kernel(op: Op, program: Program) -> str:
     """The `.cu` text of a program."""
-    holes = {"map": _map_holes, "aggregate": _aggregate_holes}[op.family.template](op, program)
+    shapes = {"map": _map_holes, "aggregate": _aggregate_holes, "rotate": _rotate_holes}
+    holes = shapes[op.family.template](op, program)
     own = op.family.own_template
     template = own.name if own else f"{op.family.template}.cu.j2"
     holes |= {"banner": _head(op, program, template), "stem": program.stem}
@@ -90,6 +104,36 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
         "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
         "narrow": _kernels(chosen, "NARROW"),
         "wide": _kernels(chosen, "WIDE"),
+    }
+
+
+def _rotate_holes(op: Op, program: Program) -> dict[str, Any]:
+    (given,) = program.inputs
+    pair = STATE({"first": COMPUTE, "second": COMPUTE})
+    numbers: dict[str, Type] = dict.fromkeys(op.host[0].scalars, F64)
+    numbers |= {value.name: _TYPES[value.kind] for value in program.attributes}
+    shared = {statement.name: _TYPES[statement.kind] for statement in program.row_lets}
+    scope = {**numbers, **{name: COMPUTE if type_ == F64 else type_ for name, type_ in shared.items()}}
+    scope |= {given: pair, **{s.name: _TYPES[s.kind] for s in program.lets}}
+    angles = dict.fromkeys(angle_names(program), F64)
+    of_row = {name: f"row.{name}" for name in program.row_values}
+    angle, *others = angle_names(program)
+    own = dict(program.options)[op.family.pairs.place] if op.family.pairs else ""
+    return {
+        "angle": angle,
+        "input": given,
+        "place": {"interleaved": "Interleaved", "half": "Half"}[own],
+        "scalars": [f"f64 {name};" for name in op.host[0].scalars],
+        "attributes": [f"{_CPP[value.kind]} {value.name};" for value in packed_order(program.attributes)],
+        "row_members": [
+            f"{_CPP['compute' if k == 'f64' else k]} {n};" for n, k in program.row_values.items()
+        ],
+        "row_values": [f"A({n})" if k == "f64" else n for n, k in program.row_values.items()],
+        "row_lines": _statements(
+            program.row_lets, {**numbers, **shared, **angles}, dict.fromkeys(others, angle)
+        ),
+        "lines": _statements(program.lets, scope, of_row),
+        "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
     }
 
 
@@ -179,7 +223,7 @@ def _attributes(values: Sequence[AttributeValue]) -> list[str]:
 
 def packed_order(values: Sequence[AttributeValue]) -> list[AttributeValue]:
     """Attribute values in the order of the struct: integers, numbers, truth values."""
-    return sorted(values, key=lambda value: ("i64", "compute", "bool").index(value.kind))
+    return sorted(values, key=lambda value: ("i64", "f64", "compute", "bool").index(value.kind))
 
 
 def _statements(

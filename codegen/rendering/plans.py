@@ -10,6 +10,7 @@ from typing import Any
 from baracuda.codegen.formula import Call, Expr, Name, free_names, to_python, to_text, walk
 from baracuda.codegen.matrix import source_path
 from baracuda.codegen.rendering.environment import banner, fill
+from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tuple, wide_names
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.model import Family, Op, Program, Spec
@@ -20,13 +21,14 @@ from baracuda.codegen.spec.schema import DescriptorField, Tensor
 _ANNOTATIONS = {
     "shape": "tuple[int, ...]",
     "axes": "int | tuple[int, ...]",
+    "extent": "int",
     "element": "ElementKind | str",
     "f64": "float",
     "i64": "int",
     "bool": "bool",
     "option": "str",
 }
-_ATTRIBUTE_LETTERS = {"compute": "a", "bool": "b", "i64": "i"}
+_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
 
 
@@ -46,6 +48,7 @@ def render_plans(spec: Spec, category: str, families: Sequence[Family]) -> str:
             op["fold"] == "no_scalars" for entry in entries for plan in entry["plans"] for op in plan["ops"]
         ),
         shape_functions=text_functions,
+        wide_names=wide_names(entries),
         uses_math=any("math." in text for entry in entries for text in _code(entry)),
         families=entries,
     )
@@ -84,7 +87,12 @@ def _stem(family: Family, direction: str) -> str:
 
 def _family(spec: Spec, family: Family) -> dict[str, Any]:
     directions = _directions(spec, family)
-    rules = [tensor.shape for direction in directions for tensor in family.tensors(direction).values()]
+    rules = [
+        text
+        for direction in directions
+        for tensor in family.tensors(direction).values()
+        for text in _shape_texts(tensor)
+    ]
     functions = {
         node.name
         for rule in (*map(parse_rule, rules), *family.require, *_op_requirements(spec, family))
@@ -109,7 +117,30 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
             if program.attributes
         ],
         "shape_functions": functions | described,
+        "default_kind": family.default_kind if _has_default(spec, family) else None,
+        "shapes": [
+            {
+                "name": name,
+                "code": plain_tuple([to_python(part, _own_fields(family, "desc")) for part in parts]),
+                "text": plain_tuple([to_text(part) for part in parts]),
+            }
+            for name, parts in family.shapes.items()
+        ],
+        "hosts": [host_functions(op) for op in _ops(spec, family) if op.host],
     }
+
+
+def _shape_texts(tensor: Tensor) -> list[str]:
+    return [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape
+
+
+def _own_fields(family: Family, owner: str) -> dict[str, str]:
+    """How the descriptor's fields and named shapes are read from `owner`."""
+    return {name: f"{owner}.{name}" for name in (*family.descriptor, *family.shapes)}
+
+
+def _has_default(spec: Spec, family: Family) -> bool:
+    return any(op.kind == family.default_kind for op in _ops(spec, family))
 
 
 def _op_requirements(spec: Spec, family: Family) -> list[Expr]:
@@ -117,7 +148,7 @@ def _op_requirements(spec: Spec, family: Family) -> list[Expr]:
 
 
 def _field(name: str, field: DescriptorField) -> dict[str, Any]:
-    follows = field.default if field.type == "shape" and isinstance(field.default, str) else None
+    follows = field.default if field.type in ("shape", "extent") and isinstance(field.default, str) else None
     annotation = _ANNOTATIONS[field.type]
     return {
         "name": name,
@@ -150,14 +181,37 @@ def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:
         ],
         "ops": [_op(op, op.programs[direction]) for op in ops],
         "alternatives": [_op(op, program) for op, program in others],
-        "rules": [*_family_rules(family), *(rule for op in ops for rule in _op_rules(op, direction))],
+        "rules": [
+            *_family_rules(family),
+            *(rule for op in ops for rule in (*_op_rules(op, direction), *_host_rules(op))),
+        ],
+        "other_shapes": _other_shapes(family, direction),
+        "inner": [name for name, tensor in family.tensors(direction).items() if tensor.layout == "inner"],
     }
 
 
+def _other_shapes(family: Family, direction: str) -> list[dict[str, str]]:
+    """Tensors that may have several shapes, with those behind the first."""
+    fields = _own_fields(family, "desc")
+    found = []
+    for name, tensor in family.tensors(direction).items():
+        texts = _shape_texts(tensor)[1:]
+        if texts:
+            shapes = [
+                to_python(parse_rule(text), fields, {key: key for key in SHAPE_FUNCTIONS}) for text in texts
+            ]
+            found.append({"name": name, "code": plain_tuple(shapes)})
+    return found
+
+
 def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direction: str) -> dict[str, Any]:
-    rule = parse_rule(tensor.shape)
-    fields = {field: f"desc.{field}" for field in family.descriptor}
-    if isinstance(rule, Name):
+    first, *others = (parse_rule(text) for text in _shape_texts(tensor))
+    rule = first
+    fields = _own_fields(family, "desc")
+    if isinstance(rule, Name) and rule.name in family.shapes:
+        parts = plain_tuple([to_text(part) for part in family.shapes[rule.name]])
+        reason = f'"{parts} of the descriptor"'
+    elif isinstance(rule, Name):
         reason = f'"the {rule.name} of the descriptor"'
     else:
         assert isinstance(rule, Call)
@@ -171,10 +225,18 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "optional": tensor.optional,
         "layout": tensor.layout,
         "may_lack": tensor.optional or not all(needed),
-        "shape_text": to_text(rule),
+        "dtype": tensor.dtype,
+        "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others)),
         "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
         "shape_reason": reason,
     }
+
+
+def _shape_text(family: Family, rule: Expr) -> str:
+    """A shape for a reader: a named one as its extents."""
+    if isinstance(rule, Name) and rule.name in family.shapes:
+        return plain_tuple([to_text(part) for part in family.shapes[rule.name]])
+    return to_text(rule)
 
 
 def _required(op: Op, direction: str) -> list[str]:
@@ -198,7 +260,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
     direction = program.direction
     formulas = [
         piece
-        for line in formula_lines(program)
+        for line in (*formula_lines(program), *(f"host: {line}" for line in host_lines(op)))
         for piece in textwrap.wrap(line, _WIDTH - 8, subsequent_indent="    ")
     ]
     return {
@@ -225,6 +287,9 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {op.ulp[dtype]!r}' for dtype in op.dtypes) + "}",
         "contraction": op.family.contraction,
+        "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
+        "host": f"_{op.name}_host" if op.host else None,
+        "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
     }
 
 
@@ -250,7 +315,7 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
             results[value.name] = value.name
         else:
             results[value.name] = text
-    result = _plain_tuple([results[value.name] for value in packed_order(program.attributes)])
+    result = plain_tuple([results[value.name] for value in packed_order(program.attributes)])
     return {"name": _scalars_name(program), "op": program.stem, "lines": lines, "result": result}
 
 
@@ -273,8 +338,31 @@ def _op_rules(op: Op, direction: str) -> list[dict[str, str]]:
     found = []
     for requirement in rules:
         rule = _rule(requirement, to_python(requirement, fields, functions))
-        rule["condition"] = f'desc.kind.value == "{op.kind.lower()}" and {rule["condition"]}'
-        found.append(rule)
+        found.append(_under([_is_kind(op)], rule))
+    return found
+
+
+def _is_kind(op: Op) -> str:
+    return f'desc.kind.value == "{op.kind.lower()}"'
+
+
+def _under(conditions: Sequence[str], rule: dict[str, str]) -> dict[str, str]:
+    """A rule that holds under conditions, each on a line of its own where they are long together."""
+    parts = [*conditions, rule["condition"]]
+    text = " and ".join(parts)
+    if len(text) + len("        if :") > _WIDTH:
+        text = "(\n            " + "\n            and ".join(parts) + "\n        )"
+    return {**rule, "condition": text}
+
+
+def _host_rules(op: Op) -> list[dict[str, str]]:
+    """Conditions of what the host computes, each under the options that it belongs to."""
+    fields = {field: f"desc.{field}" for field in op.family.descriptor}
+    functions = {key: key for key in SHAPE_FUNCTIONS}
+    found = []
+    for item in op.host:
+        under = [_is_kind(op), *(f'desc.{name} == "{value}"' for name, value in item.options)]
+        found += [_under(under, _rule(rule, to_python(rule, fields, functions))) for rule in item.require]
     return found
 
 
@@ -289,11 +377,7 @@ def _rule(rule: Expr, code: str) -> dict[str, str]:
 
 
 def _tuple(names: Sequence[str]) -> str:
-    return _plain_tuple([f'"{name}"' for name in names])
-
-
-def _plain_tuple(items: Sequence[str]) -> str:
-    return f"({items[0]},)" if len(items) == 1 else "(" + ", ".join(items) + ")"
+    return plain_tuple([f'"{name}"' for name in names])
 
 
 def _set(names: Sequence[str]) -> str:

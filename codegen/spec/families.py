@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+from baracuda.codegen.formula import INT, Expr, FormulaError, infer, to_python
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import COMPUTE, Family
+from baracuda.codegen.spec.model import COMPUTE, Family, Pairs
+from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
-from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type
+from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
 
 TEMPLATES = FilePath(__file__).resolve().parents[2] / "templates"
 
@@ -23,7 +25,15 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
     if len(elements) != 1:
         what = f"{' and '.join(elements) or 'no field'} of type element"
         problems.add((*path, "descriptor"), what, "one field: {type: element, doc: ...}")
-    _check_field(entry.domain, "shape", fields, (*path, "domain"), problems)
+    shapes = _named_shapes(entry, path, problems)
+    # To rules, a named shape is a field of the descriptor.
+    known = {**fields, **{key: schema.DescriptorField(type="shape", doc=key) for key in entry.shapes}}
+    _check_field(entry.domain, "shape", known, (*path, "domain"), problems)
+    check_domain(entry, path, problems)
+    check_tensors(entry, path, problems)
+    if entry.pairs is not None:
+        _check_field(entry.pairs.extent, "extent", fields, (*path, "pairs", "extent"), problems)
+        _check_field(entry.pairs.place, "option", fields, (*path, "pairs", "place"), problems)
     if entry.axes is not None:
         _check_field(entry.axes, "axes", fields, (*path, "axes"), problems)
     for key, field in fields.items():
@@ -34,20 +44,45 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
                 problems.add(
                     (*path, direction, key), f"{key!r} means something in formulas over axes", "another name"
                 )
-            check_shape(tensor.shape, fields, (*path, direction, key, "shape"), problems)
+            for text in [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape:
+                check_shape(text, known, (*path, direction, key, "shape"), problems)
         if direction in entry.model_fields_set and not any(tensor.io == "out" for tensor in tensors.values()):
             problems.add((*path, direction), "no tensor with io: out", "at least one output")
     require = [
         rule
         for place, text in enumerate(entry.require)
-        if (rule := condition(text, fields, (*path, "require", place), problems)) is not None
+        if (rule := condition(text, known, (*path, "require", place), problems)) is not None
     ]
     if len(problems) > before:
         return None
+    pairs = None if entry.pairs is None else Pairs(entry.pairs.extent, entry.pairs.place)
     return Family(
         name, entry.doc, template, entry.category, entry.plan, entry.kind, entry.domain, entry.axes,
         fields, tuple(require), entry.contraction, entry.forward, entry.backward, own_template,
+        entry.default_kind, pairs, shapes,
     )  # fmt: skip
+
+
+def _named_shapes(entry: schema.Family, path: Path, problems: Problems) -> dict[str, tuple[Expr, ...]]:
+    """The shapes made of extents, as far as they are sound."""
+    extents = {key: INT for key, field in entry.descriptor.items() if field.type == "extent"}
+    shapes = {}
+    for name, parts in entry.shapes.items():
+        where = (*path, "shapes", name)
+        if name in entry.descriptor:
+            problems.add(where, f"{name!r} is a field of the descriptor", "another name")
+        exprs = [parse_at(part, (*where, place), problems) for place, part in enumerate(parts)]
+        for place, expr in enumerate(exprs):
+            try:
+                if expr is not None:
+                    infer(expr, extents, INT)
+                    to_python(expr, {key: key for key in extents})
+            except FormulaError as error:
+                problems.add(
+                    (*where, place), f"{parts[place]}: {error}", fields_of_type("extent", entry.descriptor)
+                )
+        shapes[name] = tuple(expr for expr in exprs if expr is not None)
+    return shapes
 
 
 def _templates(
@@ -92,11 +127,11 @@ def _check_default(
     if default is None:
         return
     where = (*path, "default")
-    if field.type == "shape":
-        given = [key for key, other in fields.items() if other.type == "shape" and other.default is None]
+    if field.type in ("shape", "extent"):
+        given = [key for key, other in fields.items() if other.type == field.type and other.default is None]
         if default not in given:
             right = (isinstance(default, str) and suggest(default, given)) or "one of " + ", ".join(given)
-            problems.add(where, f"{default!r} is no shape that is always given", right)
+            problems.add(where, f"{default!r} is no {field.type} that is always given", right)
         return
     fitting = {
         "f64": type(default) in (int, float) and abs(float(default)) < float("inf"),

@@ -177,6 +177,37 @@ class Program:
 
 
 @dataclass(frozen=True)
+class HostFormulas:
+    """What the host computes for one choice of the options that it depends on.
+
+    Attributes:
+        options: the options and their values.
+        lets: named values that are the same for every pair.
+        scalars: the numbers that a kernel gets, by name.
+        pair_lets: named values of a pair.
+        of_pair: each pair's values that a kernel gets, by the name of the tensor that replaces them.
+        require: what the descriptor must satisfy.
+        source: every formula as the spec writes it.
+    """
+
+    options: tuple[tuple[str, str], ...]
+    lets: Mapping[str, Expr]
+    scalars: Mapping[str, Expr]
+    pair_lets: Mapping[str, Expr]
+    of_pair: Mapping[str, Expr]
+    require: tuple[Expr, ...]
+    source: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which elements of the innermost axis are pairs: the descriptor's extent of them, and where they lie."""
+
+    extent: str
+    place: str
+
+
+@dataclass(frozen=True)
 class Family:
     """A kernel shape with its plan classes.
 
@@ -198,6 +229,9 @@ class Family:
     forward: Mapping[str, Tensor]
     backward: Mapping[str, Tensor]
     own_template: Path | None = None
+    default_kind: str | None = None
+    pairs: Pairs | None = None
+    shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""
@@ -231,6 +265,11 @@ class Op:
     scale: Mapping[str, Expr]
     holds: Expr | None
     line: int = field(default=0, compare=False)
+    host: tuple[HostFormulas, ...] = ()
+
+    def host_options(self) -> tuple[str, ...]:
+        """The options on which what the host computes depends, and no kernel."""
+        return tuple(name for name, _ in self.host[0].options) if self.host else ()
 
     def all_programs(self) -> tuple[Program, ...]:
         """Every program, those of default options first."""

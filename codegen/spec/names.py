@@ -66,8 +66,8 @@ def _variables(data: Mapping[str, Any]) -> Iterator[Path]:
                 yield ("families", name, direction, key)
     for name, op in data.get("ops", {}).items():
         yield from (("ops", name, "attrs", key) for key in op.get("attrs") or ())
-        for direction in ("forward", "backward"):
-            yield from _named(("ops", name, direction), op.get(direction) or {})
+        for block in ("host", "forward", "backward"):
+            yield from _named(("ops", name, block), op.get(block) or {})
 
 
 def _named(path: Path, block: Mapping[str, Any]) -> Iterator[Path]:

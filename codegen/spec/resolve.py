@@ -10,9 +10,11 @@ from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.families import resolve_family
+from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
-from baracuda.codegen.spec.model import Attribute, Family, Monoid, Op, Program, Spec, stem_of
+from baracuda.codegen.spec.model import Attribute, Family, HostFormulas, Monoid, Op, Program, Spec, stem_of
 from baracuda.codegen.spec.monoids import resolve_monoid
+from baracuda.codegen.spec.pairs import PLACES, PairBuilder
 from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
 from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
 from baracuda.codegen.spec.structure import mentions
@@ -48,7 +50,16 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
             if op is not None:
                 ops[name] = op
     _check_collisions(ops.values(), problems)
+    _check_default_kinds(file, problems)
     return Spec(path, monoids, families, ops, dtypes.expanded()) if len(problems) == before else None
+
+
+def _check_default_kinds(file: schema.SpecFile, problems: Problems) -> None:
+    for name, family in file.families.items():
+        kinds = [op.kind for op in file.ops.values() if op.family == name]
+        if family.default_kind is not None and kinds and family.default_kind not in kinds:
+            what = f"no op of the family has the kind {family.default_kind!r}"
+            problems.add(("families", name, "default_kind"), what, "one of " + ", ".join(kinds))
 
 
 def _check_names(file: schema.SpecFile, base: Spec, problems: Problems) -> None:
@@ -152,6 +163,7 @@ def _resolve_op(
         if (attribute := _resolve_attribute(key, value, family, (*path, "attrs", key), problems)) is not None
     )
     options = _resolve_options(entry, family, path, problems)
+    host = _resolve_host(entry, family, options, path, problems)
     if len(problems) > before:
         return None  # the formulas' names are not known
     programs: dict[str, Program] = {}
@@ -166,9 +178,15 @@ def _resolve_op(
                 "add them to the family",
             )
             continue
-        for chosen in _option_choices(block, options, (*path, direction), problems):
+        always = (family.pairs.place,) if family.pairs is not None else ()
+        for chosen in _option_choices(block, options, (*path, direction), problems, always):
             whole, places = _with_options(block, chosen, (*path, direction))
-            builder = Builder(family, direction, monoids, attributes, problems, (*path, direction), places)
+            where = (*path, direction)
+            builder: Builder | PairBuilder = (
+                Builder(family, direction, monoids, attributes, problems, where, places)
+                if family.pairs is None
+                else PairBuilder(family, direction, attributes, host, problems, where, places)
+            )
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
             if program is None:
@@ -217,7 +235,9 @@ def _resolve_op(
             problems.add(
                 (*path, "scale", output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs)
             )
-        expr = _scale(magnitude, sorted({*known, "exact"}), monoids, (*path, "scale", output), problems)
+        expr = _scale(
+            magnitude, sorted({*known, *entry.ref_let, "exact"}), monoids, (*path, "scale", output), problems
+        )
         if expr is not None:
             scale[output] = expr
     holds = (
@@ -231,8 +251,36 @@ def _resolve_op(
         name, entry.doc, family, entry.kind, expanded, attributes, options,
         {key: tuple(values) for key, values in entry.samples.items()},
         programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
-        source.line(path),
+        source.line(path), host,
     )  # fmt: skip
+
+
+def _resolve_host(
+    entry: schema.Op, family: Family, options: Mapping[str, tuple[str, ...]], path: Path, problems: Problems
+) -> tuple[HostFormulas, ...]:
+    """What the host computes, for each choice of the options on which it depends."""
+    where = (*path, "host")
+    if (entry.host is None) is not (family.pairs is None):
+        what = "values of pairs that the host computes belong to families of pairs"
+        problems.add(where if entry.host else path, what, "host: {NAME: ...} in an op of such a family")
+    if entry.host is None or family.pairs is None:
+        return ()
+    place = family.pairs.place
+    for value in options.get(place, ("",)):
+        if value not in PLACES:
+            problems.add(
+                (*path, "options"), f"{place} says where pairs lie", f"{place}: [{', '.join(PLACES)}]"
+            )
+    found = []
+    for chosen in _option_choices(entry.host, options, where, problems):
+        whole, places = _with_options(entry.host, chosen, where)
+        formulas = HostBuilder(family, problems, where, places).build(whole, chosen)
+        if formulas is None:
+            break
+        found.append(formulas)
+    if any(formulas.scalars.keys() != found[0].scalars.keys() for formulas in found):
+        problems.add(where, "another set of names for another option", "the same names for every value")
+    return tuple(found)
 
 
 def _resolve_options(
@@ -254,9 +302,16 @@ def _resolve_options(
 
 
 def _option_choices(
-    block: schema.Direction, options: Mapping[str, tuple[str, ...]], path: Path, problems: Problems
+    block: schema.Direction,
+    options: Mapping[str, tuple[str, ...]],
+    path: Path,
+    problems: Problems,
+    always: tuple[str, ...] = (),
 ) -> list[tuple[tuple[str, str], ...]]:
-    """Each combination of the options that a block depends on, the defaults first; none with a problem."""
+    """Each combination of the options that a block depends on, the defaults first; none with a problem.
+
+    `always` are options of the kernel's shape, on which every block depends.
+    """
     before = len(problems)
     for name, values in block.by.items():
         if name not in options:
@@ -275,8 +330,9 @@ def _option_choices(
                 problems.add((*path, f"by {name}"), f"no block for {value!r}", "a block for each value")
     if len(problems) > before:
         return []
-    choices = itertools.product(*(options[name] for name in block.by))
-    return [tuple(zip(block.by, choice, strict=True)) for choice in choices]
+    names = tuple(dict.fromkeys((*always, *block.by)))
+    choices = itertools.product(*(options[name] for name in names))
+    return [tuple(zip(names, choice, strict=True)) for choice in choices]
 
 
 def _check_addition(block: schema.Direction, extra: schema.Direction, path: Path, problems: Problems) -> None:
@@ -297,7 +353,7 @@ def _with_options(
     places: dict[Path, Path] = {}
     for name, value in chosen:
         extra = block.by.get(name, {}).get(value)
-        if extra is None:
+        if extra is None:  # an option of the kernel's shape alone
             continue
         here = (*path, f"by {name}", value)
         for word in ("let", "row", "takes"):

@@ -53,9 +53,10 @@ SHAPE_FUNCTIONS = {
     "reduces_elements": ShapeFunction(
         ("shape", "axes"), gives_shape=False, wants="an element of {0} to reduce for every result"
     ),
+    "is_even": ShapeFunction(("extent",), gives_shape=False, wants="an even {0}"),
 }
 
-_NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
+_NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "extent": INT, "bool": BOOL}
 
 
 def parse_at(text: object, path: Path, problems: Problems) -> Expr | None:

@@ -83,7 +83,7 @@ class Monoid(Model):
 class DescriptorField(Model):
     """One field of a family's descriptor."""
 
-    type: Literal["shape", "axes", "element", "f64", "i64", "bool", "option"]
+    type: Literal["shape", "axes", "extent", "element", "f64", "i64", "bool", "option"]
     doc: str
     default: str | int | float | bool | None = Field(
         default=None, description="a value, or another field's name"
@@ -95,15 +95,33 @@ class Tensor(Model):
     """One tensor argument of a plan."""
 
     io: Literal["in", "out"]
-    shape: str = Field(description="an expression over the descriptor's fields")
+    shape: str | list[str] = Field(
+        description="an expression over the descriptor's fields; a list: any of several"
+    )
+    dtype: Literal["f64", "i64"] | None = Field(
+        default=None, description="the tensor's own dtype; without it, the descriptor's"
+    )
     doc: str
     optional: bool = Field(default=False, description="may be None: an input not given, an output not wanted")
-    role: Literal["element", "row", "column"] = Field(
+    role: Literal["element", "row", "column", "position", "pair"] = Field(
         default="element",
-        description="element: read at each place of the domain; row: once a row; column: once a column",
+        description="element: read at each place of the domain; row: once a row; column: once a column; "
+        "position: once a position; pair: once a pair",
     )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
+    )
+
+
+class Pairs(Model):
+    """Which elements of the innermost axis are pairs, in families whose kernels turn pairs."""
+
+    extent: Identifier = Field(
+        description="the extent that says how many elements are paired, from the first"
+    )
+    place: Identifier = Field(
+        description="the option that says where a pair's elements lie: interleaved (2i and 2i + 1) or half "
+        "(i and i + half the extent)"
     )
 
 
@@ -119,9 +137,16 @@ class Family(Model):
     category: Identifier
     plan: Identifier = Field(description="stem of the plan classes: <plan>Plan, <plan>BackwardPlan")
     kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
+    default_kind: Identifier | None = Field(
+        default=None, description="the op of a descriptor that names none: a member of the enum"
+    )
     domain: Identifier = Field(description="the descriptor's field over whose elements the kernels run")
     axes: Identifier | None = Field(
         default=None, description="the descriptor's field with the aggregated axes"
+    )
+    pairs: Pairs | None = Field(default=None, description="the elements that come in pairs, for rotate")
+    shapes: dict[Identifier, list[Expression]] = Field(
+        default={}, description="shapes made of the descriptor's extents, by name"
     )
     descriptor: dict[Identifier, DescriptorField]
     require: list[Expression] = Field(default=[], description="what a descriptor must satisfy")
@@ -183,6 +208,10 @@ class Op(Model):
     )
     samples: dict[Identifier, list[int | float]] = Field(
         default={}, description="values of the descriptor's numbers that tests and the demo use"
+    )
+    host: Direction | None = Field(
+        default=None,
+        description="values that the host computes once a problem in 50 digits, with `let` and `by OPTION`",
     )
     forward: Direction
     backward: Direction | None = None

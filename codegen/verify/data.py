@@ -95,24 +95,57 @@ def all_patterns(dtype: str) -> Any:
     return np.arange(65536, dtype=np.uint16).view(numpy_dtype(dtype))
 
 
-def inputs_for(problem: Problem, profile: str = "normal", seed: int = 0) -> dict[str, Any]:
-    """The inputs of a problem and of its forward, in the problem's dtype; equal calls give equal values.
+def inputs_for(
+    problem: Problem, profile: str = "normal", seed: int = 0, *, every: bool = False
+) -> dict[str, Any]:
+    """The inputs of a problem and of its forward, in the tensors' dtypes; equal calls give equal values.
 
-    A saved tensor, which the forward writes and the backward reads, is its exact result, rounded.
+    A saved tensor, which the forward writes and the backward reads, is its exact result, rounded. An input
+    that changes the result and may be left out is there or not, as chance has it; one that may have several
+    shapes has one of them.
 
     Args:
         problem: the problem.
         profile: one of `PROFILES`; gradients that come in are always normal.
         seed: picks other values.
+        every: whether every input is there.
     """
     rng = np.random.default_rng([zlib.crc32(f"{problem} {profile}".encode()), seed])
     forward = problem.with_direction("forward")
     shapes = {name: shape for name, shape in forward.shapes().items() if name in forward.inputs()}
-    values = {name: PROFILES[profile](rng, shape, problem.dtype) for name, shape in shapes.items()}
+    own = {name: shape for name, shape in shapes.items() if problem.op.family.forward[name].dtype}
+    values = {
+        name: PROFILES[profile](rng, shape, problem.dtype)
+        for name, shape in shapes.items()
+        if name not in own
+    }
     tensors = {name: rounded(value, problem.dtype) for name, value in values.items()}
+    tensors |= _own_dtypes(forward, own, rng, every)
     if problem.direction == "backward":
         tensors |= _backward_inputs(problem, tensors, rng)
     return tensors
+
+
+def _own_dtypes(
+    problem: Problem, shapes: Mapping[str, tuple[int, ...]], rng: Generator, every: bool
+) -> dict[str, Any]:
+    """Inputs that have a dtype of their own: integers of every size up to 31 bits, numbers in (0, 1)."""
+    others, found = problem.other_shapes(), {}
+    # Which there are, and of which shape, is the same for every seed.
+    chance = np.random.default_rng(zlib.crc32(str(problem).encode()))
+    for name, first in shapes.items():
+        several = [first, *others.get(name, ())]
+        shape = several[int(chance.integers(len(several)))]
+        if chance.integers(2) and problem.op.family.forward[name].optional and not every:
+            continue
+        kind = numpy_dtype(problem.dtype_of(name))
+        if kind.kind == "f":
+            found[name] = rng.uniform(0, 1, shape).astype(kind)
+        else:
+            found[name] = np.floor(
+                rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(0, 31, shape))
+            ).astype(kind)
+    return found
 
 
 def saved_tensors(problem: Problem, tensors: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,6 +160,6 @@ def _backward_inputs(problem: Problem, tensors: Mapping[str, Any], rng: Generato
     shapes = problem.shapes()
     found = saved_tensors(problem, tensors)
     for name in problem.inputs():
-        if name not in tensors and name not in found:
+        if name not in tensors and name not in found and name not in problem.inputs("forward"):
             found[name] = rounded(_normal(rng, shapes[name], problem.dtype), problem.dtype)
     return found

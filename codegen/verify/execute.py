@@ -83,13 +83,16 @@ def place(
     shape: tuple[int, ...],
     values: Any = None,
     layout: str = "contiguous",
+    *,
+    inner: bool = False,
 ) -> Tensor:
     """A tensor in new memory; `values` None leaves it full of poison, as an output is before it is written.
 
+    With `inner` the innermost axis keeps its stride of 1 in any layout.
     Where a layout shares elements between indices, the last value written is what all of them have.
     """
     kind = numpy_dtype(dtype)
-    where = ANY_LAYOUT[layout](shape)
+    where = ANY_LAYOUT[layout](shape, inner=inner)
     flat = np.full(where.length * kind.itemsize, POISON, np.uint8).view(kind)
     memory: Any = None
     tensor = Tensor(name, None, kind, memory, flat, shape, where)
@@ -178,14 +181,21 @@ def prepare(
     for name in problem.tensors():
         if name in unwanted:
             continue
-        layout = layouts.get(name, "contiguous")
+        layout, dtype, inner = (
+            layouts.get(name, "contiguous"),
+            problem.dtype_of(name),
+            problem.takes_inner(name),
+        )
         if name in problem.inputs():
+            if name not in values and name in problem.optional():
+                continue
             given = values[name]
-            exact = given if given.dtype == numpy_dtype(problem.dtype) else rounded(given, problem.dtype)
-            tensors[name] = place(backend, name, problem.dtype, shapes[name], exact, layout)
+            exact = given if given.dtype == numpy_dtype(dtype) else rounded(given, dtype)
+            shape = exact.shape if exact.shape in problem.other_shapes().get(name, ()) else shapes[name]
+            tensors[name] = place(backend, name, dtype, shape, exact, layout, inner=inner)
             known[name] = tensors[name].values(backend)
         else:
-            tensors[name] = place(backend, name, problem.dtype, shapes[name], None, layout)
+            tensors[name] = place(backend, name, dtype, shapes[name], None, layout, inner=inner)
     if plan is None:
         plan = problem.plan_class.select(backend.stream, problem.descriptor(), preference)
     return Run(problem, backend, plan, tensors, known)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from baracuda.codegen.spec.model import Op, Program, Spec
+from baracuda.codegen.formula import Name, free_names, to_text
+from baracuda.codegen.spec.model import HostFormulas, Op, Program, Spec
 
 Shape = tuple[int, ...]
 
 #: The package of the generated plans; a user's own spec has another.
 GENERATED = "baracuda.generated"
+
+#: Of domains with four extents: rows, elements of a row at most, and elements of a longer one, folded.
+_MOST_ROWS, _LONGEST, _FOLDED = 64, 1200, 600
 
 #: Values of numeric fields for ops that name none in `samples`, by the field's type.
 SAMPLES: Mapping[str, tuple[float, ...]] = {"f64": (0.25, 0.0, 1.0, -0.5, 1.7), "i64": (1, 0, 2)}
@@ -45,7 +50,8 @@ class Problem:
     @property
     def domain(self) -> Shape:
         """The extents that the kernels run over."""
-        shape: Shape = self.fields[self.op.family.domain]
+        domain = self.op.family.domain
+        shape: Shape = self.fields[domain] if domain in self.fields else getattr(self.descriptor(), domain)
         return shape
 
     @property
@@ -74,6 +80,47 @@ class Problem:
         fields = {"kind": self.op.kind.lower(), "element": self.dtype, **self.fields, **changes}
         names = self.plan_class.DESCRIPTOR.RULES
         return self.plan_class.DESCRIPTOR(**{name: fields[name] for name in names if name in fields})
+
+    def with_domain(self, shape: Shape) -> Problem:
+        """The problem over another domain; what follows from an extent follows again."""
+        extents = _domain_extents(self.op)
+        if not extents:
+            return self.with_fields(**{self.op.family.domain: shape})
+        return self.with_fields(**dict(zip(extents, shape, strict=True)))
+
+    def dtype_of(self, name: str) -> str:
+        """The element kind of a tensor: its own where the spec gives it one."""
+        for direction in (self.direction, "forward"):
+            tensor = self.op.family.tensors(direction).get(name)
+            if tensor is not None:
+                return tensor.dtype or self.dtype
+        return self.dtype
+
+    def takes_inner(self, name: str) -> bool:
+        """Whether a tensor's innermost stride must be 1."""
+        return self.op.family.tensors(self.direction)[name].layout == "inner"
+
+    def bound_axes(self) -> Shape:
+        """Domain axes along which a result depends on other elements, or on how many there are."""
+        return (len(self.domain) - 1,) if self.op.family.pairs is not None else self.axes
+
+    def place_of(self, name: str, shape: Shape, axis: int) -> int | None:
+        """The axis of a tensor of this shape that is the domain's `axis`; None where it has none."""
+        rules = {**self.op.family.forward, **self.op.family.tensors(self.direction)}
+        texts, extents = rules[name].shape, _domain_extents(self.op)
+        if not extents:
+            own = axis - (len(self.domain) - len(shape))
+            return own if own >= 0 and shape[own] == self.domain[axis] else None
+        for text in [texts] if isinstance(texts, str) else texts:
+            parts = [to_text(part) for part in self.op.family.shapes[text]]
+            if len(parts) == len(shape):
+                return parts.index(extents[axis]) if extents[axis] in parts else None
+        return None
+
+    def other_shapes(self) -> dict[str, tuple[Shape, ...]]:
+        """Further shapes that a tensor may have."""
+        found: dict[str, tuple[Shape, ...]] = self.plan_class.other_shapes(self.descriptor())
+        return found
 
     def with_direction(self, direction: str) -> Problem:
         """The same problem in the other direction."""
@@ -192,7 +239,8 @@ def problems(
         for axes in axes_of(len(shape)) if op.family.axes else [None]:
             for operands in _operand_shapes(op, shape) if broadcast else [{}]:
                 for options in _options(op, every_option):
-                    fields = _fields(op, shape, axes, operands, options, next(counter))
+                    turn = next(counter)
+                    fields = _fields(op, shape, axes, operands, options | _host_options(op, turn), turn)
                     problem = Problem(op, direction, dtype, fields, package)
                     if problem.is_valid():
                         found.append(problem)
@@ -227,8 +275,13 @@ def _samples(op: Op, name: str, type_: str) -> tuple[Any, ...]:
     )
 
 
+def _host_options(op: Op, turn: int) -> dict[str, str]:
+    """Options that no kernel depends on take turns."""
+    return {name: op.options[name][turn % len(op.options[name])] for name in op.host_options()}
+
+
 def _options(op: Op, every: bool) -> list[dict[str, str]]:
-    names = list(op.options)
+    names = [name for name in op.options if name not in op.host_options()]
     choices = itertools.product(*(op.options[name] if every else op.options[name][:1] for name in names))
     return [dict(zip(names, values, strict=True)) for values in choices]
 
@@ -243,7 +296,8 @@ def _fields(
 ) -> dict[str, Any]:
     """The fields of a descriptor; `turn` picks the sample of each number."""
     family, read = op.family, {attribute.source for attribute in op.attributes}
-    fields: dict[str, Any] = {}
+    read |= {name for item in op.host for name in _read_on_host(item)}
+    fields: dict[str, Any] = dict(zip(_domain_extents(op), _four_extents(shape), strict=False))
     for name, rule in family.descriptor.items():
         if name == family.domain:
             fields[name] = shape
@@ -256,11 +310,44 @@ def _fields(
         elif rule.type in SAMPLES and (name in read or rule.default is None):
             values = _samples(op, name, rule.type)
             fields[name] = values[turn % len(values)]
+        elif family.pairs is not None and name == family.pairs.extent:
+            # All elements in pairs, then half of them.
+            whole = fields[_domain_extents(op)[-1]]
+            fields[name] = whole // 4 * 2 if turn % 3 == 2 else whole
         elif rule.type == "bool":
             fields[name] = bool(turn % 2)
         elif name in options:
             fields[name] = options[name]
     return fields
+
+
+def _read_on_host(formulas: HostFormulas) -> set[str]:
+    parts = (formulas.lets, formulas.scalars, formulas.pair_lets, formulas.of_pair)
+    return {name for part in parts for expr in part.values() for name in free_names(expr)}
+
+
+def _domain_extents(op: Op) -> tuple[str, ...]:
+    """The descriptor's extents that make the domain, where it is no field of its own."""
+    parts = op.family.shapes.get(op.family.domain, ())
+    return tuple(part.name for part in parts if isinstance(part, Name))
+
+
+def _four_extents(shape: Shape) -> Shape:
+    """A domain of batch, planes, rows and an even number of elements that is about as large as `shape`.
+
+    Few rows, since each has angles of its own that a reference computes in many digits; long rows are folded.
+    """
+    *outer, last = shape or (1,)
+    last += last % 2
+    planes = 1
+    if last > _LONGEST:
+        planes, last = -(-last // _FOLDED), _FOLDED
+    rows = outer[-1] if outer else 1
+    if rows > _MOST_ROWS:
+        few = max(size for size in range(1, _MOST_ROWS + 1) if rows % size == 0)
+        planes, rows = planes * (rows // few), few
+    batch = math.prod(outer[:-2])
+    return (batch, planes * (outer[-2] if len(outer) > 1 else 1), rows, last)
 
 
 def _operand_shapes(op: Op, shape: Shape) -> list[dict[str, Shape]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,8 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     for name in problem.outputs():
         scale, size = problem.op.scale.get(name), None
         if scale is not None:
-            size = np.abs(evaluate_scale(spec, scale, {**env, EXACT: terms[name]}, problem.axes))
+            known = {**env, **_parts(problem, free_names(scale), env), EXACT: terms[name]}
+            size = np.abs(evaluate_scale(spec, scale, known, problem.axes))
         if name in summed:
             with np.errstate(all="ignore"):
                 size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
@@ -102,9 +103,13 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env: dict[str, Any] = {}
     for name, rule in problem.op.family.descriptor.items():
         value = problem.fields.get(name, rule.default)
+        if rule.type == "extent" and isinstance(value, str):
+            value = problem.fields[value]
         if value is not None:
             env[name] = WIDE(value) if rule.type == "f64" else value
     env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
+    # A formula or a reference asks of an input that is not there whether it is None.
+    env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.tensors(problem.direction)))
     env |= {name: widened(value) for name, value in tensors.items()}
     if problem.op.family.axes is not None:
         env["axes"] = problem.axes
@@ -128,8 +133,48 @@ def _value(problem: Problem, output: str, env: dict[str, Any], parts: dict[str, 
     op = problem.op
     for name in _parts_of(op.ref[output], op.ref_lets):
         if name not in parts:
-            parts[name] = reference(op.ref_lets[name], {**env, **parts})
+            parts[name] = _part(op.ref_lets[name], {**env, **parts})
     return reference(op.ref[output], {**env, **parts})
+
+
+def _parts(problem: Problem, names: Sequence[str], env: dict[str, Any]) -> dict[str, Any]:
+    """Named parts of the references, with the digits that the widest float has."""
+    lets = problem.op.ref_lets
+    parts: dict[str, Any] = {}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for name in _parts_of(" ".join(names), lets):
+            parts[name] = _part(lets[name], {**env, **parts})
+    return {name: reference(name, parts) for name in names if name in lets}
+
+
+#: Parts with many digits, by their expression and what it reads: they cost most, and problems share them.
+_KNOWN_PARTS: dict[Any, Any] = {}
+_MOST_PARTS = 4096
+
+
+def _part(text: str, env: Mapping[str, Any]) -> Any:
+    """The value of a named part; one of mpmath keeps its digits for the parts that follow from it."""
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    if "mpmath" not in words:
+        return reference(text, env, keep=True)
+    key = (text, tuple((name, _identity(env[name])) for name in sorted(words & set(env))))
+    if key not in _KNOWN_PARTS:
+        if len(_KNOWN_PARTS) >= _MOST_PARTS:
+            _KNOWN_PARTS.clear()
+        _KNOWN_PARTS[key] = reference(text, env, keep=True)
+    return _KNOWN_PARTS[key]
+
+
+def _identity(value: Any) -> Any:
+    """What tells values apart."""
+    if isinstance(value, np.ndarray):
+        return (
+            value.shape,
+            value.dtype.str,
+            tuple(value.ravel()) if value.dtype == object else value.tobytes(),
+        )
+    return type(value).__name__, value
 
 
 def _parts_of(text: str, parts: Mapping[str, str]) -> list[str]:

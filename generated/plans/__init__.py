@@ -6,6 +6,7 @@ Generated from ops.yaml by templates/plans_init.py.j2. Do not edit: run `baracud
 from __future__ import annotations
 
 MODULES: dict[str, str] = {
+    "AttentionKind": "kinds",
     "BinaryKind": "kinds",
     "BinaryParamArgs": "binary_elementwise",
     "BinaryParamBackwardArgs": "binary_elementwise",
@@ -20,6 +21,12 @@ MODULES: dict[str, str] = {
     "ReduceDescriptor": "reduction",
     "ReduceKind": "kinds",
     "ReducePlan": "reduction",
+    "RopeArgs": "attention",
+    "RopeBackwardArgs": "attention",
+    "RopeBackwardDescriptor": "attention",
+    "RopeBackwardPlan": "attention",
+    "RopeDescriptor": "attention",
+    "RopePlan": "attention",
     "SoftmaxArgs": "softmax",
     "SoftmaxBackwardArgs": "softmax",
     "SoftmaxBackwardDescriptor": "softmax",

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["BinaryKind", "ReduceKind", "SoftmaxKind"]
+__all__ = ["AttentionKind", "BinaryKind", "ReduceKind", "SoftmaxKind"]
+
+
+class AttentionKind(str, enum.Enum):
+    """Ops of RopeBackwardPlan and RopePlan.
+
+    Attributes:
+        ROPE: rotary position embedding of queries or keys; transformers' apply_rotary_pos_emb.
+    """
+
+    ROPE = "rope"
 
 
 class BinaryKind(str, enum.Enum):

@@ -6,10 +6,15 @@ from baracuda.contract import Problem
 from baracuda.engines.aggregate import AggregateEngine
 from baracuda.engines.base import Engine, LaunchStep
 from baracuda.engines.map import MapEngine
+from baracuda.engines.rotate import RotateEngine
 
 __all__ = ["Engine", "LaunchStep", "engine_for"]
 
-_ENGINES: dict[str, type[Engine]] = {"map": MapEngine, "aggregate": AggregateEngine}
+_ENGINES: dict[str, type[Engine]] = {
+    "map": MapEngine,
+    "aggregate": AggregateEngine,
+    "rotate": RotateEngine,
+}
 
 
 def engine_for(template: str, problem: Problem) -> Engine:

@@ -120,7 +120,7 @@ def check_rank(problem: Problem, walk: Walk) -> Walk:
 
 def scalar_format(kinds: str, element: ElementKind) -> str:
     """`struct` format of scalars in C layout, by their kinds."""
-    formats = {"a": "d" if element.compute is ElementKind.F64 else "f", "b": "?", "i": "q"}
+    formats = {"a": "d" if element.compute is ElementKind.F64 else "f", "d": "d", "b": "?", "i": "q"}
     return "".join(formats[kind] for kind in kinds)
 
 
