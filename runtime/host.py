@@ -10,14 +10,18 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from baracuda.compile import pack
+from baracuda.compile.arch import host_target
+from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.unit import Unit
 from baracuda.errors import DriverError, InvalidProblem, Unsupported
-from baracuda.host_compile import MAIN, load_library
-from baracuda.host_compiler import asan_environment, find_compiler
+from baracuda.host_compile import MAIN, build_library, load_built, load_library
+from baracuda.host_compiler import asan_environment, find_compiler, sanitizer
 
 __all__ = ["HostKernel", "HostLaunch", "HostModule", "asan_environment", "compile_units", "find_compiler"]
 
@@ -31,6 +35,10 @@ _ORDERS = {"forward": 0, "reverse": 1, "shuffle": 2, "ahead": 3}
 _MAX_DEFAULT_THREADS = 16
 # The bytes that a Params struct may ask to be aligned to.
 _PARAMS_ALIGNMENT = 64
+
+
+# What runs the kernels' blocks and threads, a library by itself.
+EXECUTOR = Unit("the host executor", "#include <baracuda/host_executor.cuh>\n", ())
 
 
 class _Launch(ctypes.Structure):
@@ -77,6 +85,26 @@ def compile_units(units: Sequence[Unit]) -> HostModule:
     return HostModule(library, _executor(), tuple(enumerate(units)))
 
 
+def compile_library(unit: Unit) -> Artifact:
+    """Compile one unit ahead, for a pack. Raises `CompileError` as `compile_units`."""
+    started = time.perf_counter()
+    files = {MAIN: unit.text} if unit == EXECUTOR else _program([unit])
+    content = build_library(files, unit.name)
+    seconds = time.perf_counter() - started
+    return Artifact(content, "library", host_target(), seconds=seconds)
+
+
+def find_packed(unit: Unit) -> HostModule | None:
+    """The unit as a pack has it, or None; nothing under AddressSanitizer, whose libraries are other ones.
+
+    Raises `CompileError` for a damaged pack, and for a library that does not load on this machine.
+    """
+    artifact = None if sanitizer() else pack.find(unit, host_target())
+    if artifact is None:
+        return None
+    return HostModule(load_built(artifact.data, unit.name), _executor(), ((0, unit),))
+
+
 def _program(units: Iterable[Unit]) -> dict[str, str]:
     """The files of the program: each text once, and a main file that includes it for each of its units."""
     files: dict[str, str] = {}
@@ -112,7 +140,11 @@ def _space(index: int) -> str:
 
 
 def _executor() -> _Executor:
-    library = load_library({MAIN: "#include <baracuda/host_executor.cuh>\n"}, "the host executor")
+    packed = None if sanitizer() else pack.find(EXECUTOR, host_target())
+    if packed is not None:
+        library = load_built(packed.data, EXECUTOR.name)
+    else:
+        library = load_library({MAIN: EXECUTOR.text}, EXECUTOR.name)
     library.baracuda_host_runtime.restype = ctypes.c_void_p
     library.baracuda_host_error.restype = ctypes.c_char_p
     return _Executor(library.baracuda_host_runtime(), library.baracuda_host_error)
@@ -201,8 +233,8 @@ class HostKernel:
         ``"shuffle:SEED"``, or ``"ahead"``, where one warp runs as far as barriers let it before the others
         (default: ``BARACUDA_HOST_ORDER``, else forward). ``os_threads`` bounds the number of OS threads that
         blocks are spread over (default: ``BARACUDA_HOST_THREADS``, else the processors).
-        Raises `InvalidProblem` and `Unsupported` for what a GPU would refuse to launch, `DriverError` for
-        parameters of another size than the kernel's, `ValueError` for an order that there is not.
+        Raises `InvalidProblem` and `Unsupported` for what a GPU would refuse to launch, `InvalidProblem` for
+        an order that there is not, `DriverError` for parameters of another size than the kernel's.
         """
         if any(not 1 <= extent <= limit for extent, limit in zip(grid, _GRID_LIMITS, strict=True)):
             limits = f"each extent is 1 to {_GRID_LIMITS}"
@@ -257,7 +289,7 @@ def _parse_order(text: str) -> tuple[int, int]:
     name, _, seed = text.strip().partition(":")
     plain = name in _ORDERS and (not seed or (name == "shuffle" and seed.isascii() and seed.isdigit()))
     if not plain:
-        raise ValueError(f"{ORDER_VARIABLE}={text!r}: want forward, reverse, ahead or shuffle:SEED")
+        raise InvalidProblem(f"{ORDER_VARIABLE}={text!r}: want forward, reverse, ahead or shuffle:SEED")
     return _ORDERS[name], int(seed or 0) % 2**64
 
 
@@ -266,7 +298,7 @@ def _default_os_threads() -> int:
     if not text:
         return _processors()
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise ValueError(f"{THREADS_VARIABLE}={text!r}: want a number of OS threads, 1 or more")
+        raise InvalidProblem(f"{THREADS_VARIABLE}={text!r}: want a number of OS threads, 1 or more")
     return min(int(text), 1024)
 
 

@@ -14,6 +14,7 @@ import functools
 import hashlib
 import logging
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -25,11 +26,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from baracuda.compile.cache import FOLDER_VARIABLE, cache_folder, cache_limit
+from baracuda.compile.files import reason
+from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
 from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.source import headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
-from baracuda.host_compiler import check_process, compile_flags, find_compiler
+from baracuda.host_compiler import AHEAD, FLAGS, check_process, compile_flags, find_compiler
 
 logger = logging.getLogger("baracuda.compile")
 
@@ -39,6 +42,8 @@ MAIN = "main.cpp"
 _SCHEMA = 1
 # A build that left its temporary file this long ago died.
 _STALE_SECONDS = 3600.0
+
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 _loaded: dict[str, ctypes.CDLL] = {}
 _locks = KeyedLocks()
@@ -52,7 +57,10 @@ def load_library(files: Mapping[str, str], what: str) -> ctypes.CDLL:
     ``BARACUDA_JIT=never`` forbids to compile what is not in the cache, or where the result cannot be loaded.
     """
     check_process()
-    compiler = find_compiler()
+    try:
+        compiler = find_compiler()
+    except CompileError as error:
+        raise error if jit_allowed() else _forbidden(what, cache_folder()) from error
     flags = compile_flags(compiler)
     sources = [part for name in sorted(files) for part in (name, files[name])]
     command = [*compiler.command, *flags]
@@ -63,6 +71,31 @@ def load_library(files: Mapping[str, str], what: str) -> ctypes.CDLL:
         return _loaded[key]
 
 
+def build_library(files: Mapping[str, str], what: str) -> bytes:
+    """Compile to a library for machines like this one, past every cache, and return its bytes.
+
+    Never instrumented, whatever ``BARACUDA_SANITIZE`` says. Raises `CompileError` as `load_library`.
+    """
+    compiler = find_compiler()
+    with tempfile.TemporaryDirectory(prefix="baracuda-host-") as folder:
+        return _build(Path(folder), files, what, [*compiler.command, *FLAGS]).read_bytes()
+
+
+def load_built(content: bytes, what: str) -> ctypes.CDLL:
+    """Load what `build_library` made, once a process. Raises `CompileError` where it does not load."""
+    key = hashlib.sha256(content).hexdigest()
+    with _locks.holding(key):
+        if key not in _loaded:
+            try:
+                path = _temporary_folder() / f"{key}.so"
+                path.write_bytes(content)
+                _loaded[key] = ctypes.CDLL(str(path))
+            except OSError as error:
+                problem = f"{what}: the library of a pack cannot be loaded on this machine: {error}"
+                raise CompileError(problem) from error
+        return _loaded[key]
+
+
 def _load_or_build(key: str, files: Mapping[str, str], what: str, command: list[str]) -> ctypes.CDLL:
     """From the cache's folder, else from a temporary one where the first cannot be used."""
     folder = _cache_folder()
@@ -70,11 +103,11 @@ def _load_or_build(key: str, files: Mapping[str, str], what: str, command: list[
         try:
             return _load_from(folder / key, files, what, command)
         except OSError as error:
-            _warn_once(f"{folder} cannot be written: {error}")
+            _warn_once(f"{folder} cannot be written: {reason(error)}")
     try:
         return _load_from(_temporary_folder() / key, files, what, command)
     except OSError as error:
-        raise CompileError(f"{what}: there is no place to compile it in: {error}") from error
+        raise CompileError(f"{what}: there is no place to compile it in: {reason(error)}") from error
 
 
 def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> ctypes.CDLL:
@@ -83,8 +116,13 @@ def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[
     for _ in range(2):
         library = _find_library(folder)
         if library is None:
+            if not jit_allowed():
+                raise _forbidden(what, folder.parent)
             with _only_process(folder):
-                library = _find_library(folder) or _build(folder, files, what, command)
+                library = _find_library(folder)
+                if library is None:
+                    library = _build(folder, files, what, command)
+                    _evict(folder)
         try:
             loaded = ctypes.CDLL(str(library))
         except OSError as error:
@@ -97,6 +135,14 @@ def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[
         return loaded
     message = f"{what}: the compiled library does not load: {problem}"
     raise CompileError(message, source_path=str(folder / MAIN))
+
+
+def _forbidden(what: str, folder: Path | None) -> CompileError:
+    """The error for what may not be compiled."""
+    return CompileError(
+        f"{what}: no library for the host executor in a pack or in {folder}, and {JIT_VARIABLE}=never "
+        f"forbids compiling it; make it ahead: {AHEAD}"
+    )
 
 
 def _find_library(folder: Path) -> Path | None:
@@ -114,10 +160,6 @@ def _content_digest(path: Path) -> str:
 
 
 def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> Path:
-    from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
-
-    if not jit_allowed():
-        raise CompileError(f"{what}: not in {folder.parent}, and {JIT_VARIABLE}=never forbids compiling it")
     for name, text in files.items():
         _write(folder / name, text)
     output = folder / f"{secrets.token_hex(8)}.tmp"
@@ -137,7 +179,6 @@ def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]
     finally:
         output.unlink(missing_ok=True)
     logger.info("compiled %s for the host in %.2f s", what, time.perf_counter() - begin)
-    _evict(folder)
     return library
 
 
@@ -177,7 +218,7 @@ def _cache_folder() -> Path | None:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.stat()
     except OSError as error:
-        _warn_once(f"{folder} cannot be made: {error}")
+        _warn_once(f"{folder} cannot be made: {reason(error)}")
         return None
     if status.st_uid not in (0, os.geteuid()) or stat.S_IMODE(status.st_mode) & 0o022:
         _warn_once(f"{folder} can be written by other users, who could place code there; want mode 0700")
@@ -189,8 +230,14 @@ def _cache_folder() -> Path | None:
 def _temporary_folder() -> Path:
     """A folder of this process, removed when it ends."""
     folder = Path(tempfile.mkdtemp(prefix="baracuda-host-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(_remove_own, folder, os.getpid())
     return folder
+
+
+def _remove_own(folder: Path, process: int) -> None:
+    # A forked child shares the folder and ends first.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 _warned: list[str] = []
@@ -205,10 +252,15 @@ def _warn_once(problem: str) -> None:
 
 
 def _evict(kept: Path) -> None:
-    """Remove the least recently used entries beyond the cache's bound, and what dead builds left."""
+    """Remove the least recently used entries beyond the cache's bound, and what dead builds left.
+
+    Only folders named like a key are looked at: whatever else lies there is somebody else's.
+    """
     entries = []
     with contextlib.suppress(OSError):
         for entry in kept.parent.iterdir():
+            if not _KEY.fullmatch(entry.name) or not entry.is_dir():
+                continue
             files = [(path, path.stat()) for path in entry.rglob("*") if path.is_file()]
             for path, status in files:
                 if path.suffix == ".tmp" and time.time() - status.st_mtime > _STALE_SECONDS:

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from baracuda.errors import CompileError
+from baracuda.errors import CompileError, InvalidProblem
 
 # IEEE arithmetic as on the device: no contraction, no fast-math, the architecture's base instructions.
 FLAGS = (
@@ -26,6 +26,8 @@ FLAGS = (
     "-fno-math-errno",
     "-pthread",
 )
+# How a machine without a compiler gets its libraries.
+AHEAD = "baracuda-gen compile --arch host --pack FILE, then BARACUDA_PACK=FILE"
 SANITIZE_VARIABLE = "BARACUDA_SANITIZE"
 
 
@@ -35,6 +37,11 @@ class Compiler:
 
     command: tuple[str, ...]
     identity: str
+
+    @property
+    def version(self) -> str:
+        """What it says of itself, in one line."""
+        return self.identity.rpartition("\0")[2].partition("\n")[0]
 
     @property
     def is_clang(self) -> bool:
@@ -52,27 +59,34 @@ def find_compiler() -> Compiler:
 
 @functools.cache
 def _find_compiler(chosen: str, path: str) -> Compiler:
-    commands = [shlex.split(chosen)] if chosen else [["c++"], ["g++"], ["clang++"]]
+    try:
+        commands = [shlex.split(chosen)] if chosen else [["c++"], ["g++"], ["clang++"]]
+    except ValueError as error:
+        raise CompileError(f"CXX={chosen!r} is no command: {error}; set it to a C++ compiler") from error
     for command in commands:
         program = shutil.which(command[0], path=path)
         if program is None:
             continue
         full = (program, *command[1:])
         try:
-            version = subprocess.run([*full, "--version"], capture_output=True, text=True, check=True).stdout
+            said = subprocess.run([*full, "--version"], capture_output=True, check=True).stdout
+            version = said.decode("utf-8", "replace")
         except (OSError, subprocess.CalledProcessError) as error:
             raise CompileError(f"the C++ compiler {shlex.join(full)} does not run: {error}") from error
         return Compiler(full, "\0".join((*full, str(Path(program).resolve()), version)))
     wanted = f"CXX={chosen!r} is not on the path" if chosen else "none of c++, g++, clang++ is on the path"
     hint = "xcode-select --install" if sys.platform == "darwin" else "apt install g++, or dnf install gcc-c++"
-    raise CompileError(f"the host executor needs a C++17 compiler, and {wanted}: {hint}, or set CXX")
+    raise CompileError(
+        f"the host executor needs a C++17 compiler, and {wanted}: {hint}, or set CXX; or bring its libraries "
+        f"from a machine like this one that has a compiler: {AHEAD}"
+    )
 
 
 def sanitizer() -> str:
-    """What ``BARACUDA_SANITIZE`` asks for: ``""`` or ``"address"``. `ValueError` for anything else."""
+    """What ``BARACUDA_SANITIZE`` asks for: ``""`` or ``"address"``. `InvalidProblem` for anything else."""
     name = os.environ.get(SANITIZE_VARIABLE, "").strip()
     if name not in ("", "address"):
-        raise ValueError(f"{SANITIZE_VARIABLE}={name!r}: want 'address' or nothing")
+        raise InvalidProblem(f"{SANITIZE_VARIABLE}={name!r}: want 'address' or nothing")
     return name
 
 

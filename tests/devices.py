@@ -100,3 +100,12 @@ def small_problems(
 ) -> list[Any]:
     """Problems of an op over small domains, broadcast operands and every option among them."""
     return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)
+
+
+def overwrite(backend: verify.Backend, tensor: Any, values: Any = None) -> None:
+    """Other values in a tensor's memory; None: what it held when it was placed, poison for an output."""
+    if values is not None:
+        flat = tensor.before.copy()
+        tensor.strided(flat)[...] = values
+        tensor.before = flat
+    tensor.memory[...] = backend.memory(tensor.before)

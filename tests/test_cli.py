@@ -68,6 +68,16 @@ def test_examples_name_options_that_exist() -> None:
         assert {word for word in words if word.startswith("--")} <= known | {"--directory"}, path
 
 
+def test_examples_name_ops_that_exist() -> None:
+    ops = codegen.load_spec(None).ops.keys()
+    named = set()
+    for path in walk(main):
+        example = run(*path, "--help").output.partition("Example")[2]
+        named |= set(re.findall(r"--op (\w+)|baracuda-gen show (\w+)", example))
+    assert {a or b for a, b in named} <= ops
+    assert len(named) >= 3
+
+
 def test_help_does_not_import_the_generator() -> None:
     code = (
         "import sys; from baracuda.codegen.cli import main\n"
@@ -89,7 +99,7 @@ def test_version() -> None:
 
 
 def test_generate_then_check(small_spec: Path, tmp_path: Path) -> None:
-    out = tmp_path / "my package"
+    out = tmp_path / "my folder" / "my_package"
     first = run("generate", "--spec", small_spec, "--out", out)
     assert first.exit_code == 0
     assert f"wrote {out / 'manifest.json'}" in first.output
@@ -197,9 +207,6 @@ def test_a_wrong_command_line_is_bad_input(arguments: tuple[str, ...]) -> None:
         (SpecError([Problem("ops.yaml", 3, "ops.x", "is wrong"), Problem("ops.yaml", 9, "ops.y", "too")]), 2),
         (InvalidProblem("ReducePlan: no such axis"), 2),
         (CompileError("unit.cu: error: no"), 1),
-        (FileNotFoundError(2, "No such file or directory", "ops.yaml"), 2),
-        (PermissionError(13, "Permission denied", "generated"), 2),
-        (OSError(28, "No space left on device", "generated"), 1),
     ],
 )
 def test_errors_become_messages(monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
@@ -230,12 +237,12 @@ def test_a_bug_is_a_message_too_and_keeps_its_traceback_for_who_asks(monkeypatch
 def test_warnings_are_lines_without_a_place_in_the_source() -> None:
     code = (
         "import warnings\nfrom baracuda import codegen\nfrom baracuda.codegen.cli import main\n"
-        "def fail(spec): warnings.warn('the disk is old'); raise FileNotFoundError(2, 'gone', 'ops.yaml')\n"
+        "def fail(spec): warnings.warn('the disk is old'); raise FileNotFoundError(2, 'gone', 'gone.txt')\n"
         "codegen.load_spec = fail\nmain(['lint'])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert shown.returncode == 2
-    assert shown.stderr == "warning: the disk is old\nError: [Errno 2] gone: 'ops.yaml'\n"
+    assert shown.stderr == "warning: the disk is old\nError: gone.txt: there is no such file or folder\n"
 
 
 # list and show
@@ -268,14 +275,6 @@ def test_list_as_a_table() -> None:
     assert head.split()[:3] == ["op", "family", "category"]
     assert [line.split()[-1] for line in lines] == [row["symbol"] for row in rows]
     assert total == f"{len(rows)} kernels of 1 ops"
-
-
-@pytest.mark.parametrize("arguments", [("list", "--op", "lerb"), ("show", "lerb")])
-def test_an_unknown_op_is_bad_input_with_a_suggestion(arguments: tuple[str, ...]) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert "'lerb'" in result.stderr
-    assert "did you mean lerp?" in result.stderr
 
 
 def test_show_prints_formula_kernels_and_source() -> None:
@@ -321,8 +320,9 @@ def test_tables_are_aligned_and_have_no_trailing_blanks() -> None:
     assert text == "name     ms\na         1\nlonger  100"
 
 
-def test_output_into_a_closed_pipe_is_no_traceback() -> None:
-    command = f"{sys.executable} -m baracuda.codegen.cli list --json | head -n 1"
-    result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
-    assert result.stdout == "[\n"
-    assert "Traceback" not in result.stderr
+def test_what_a_pipe_gave_is_generated_whole(small_spec: Path, tmp_path: Path) -> None:
+    """A pipe can be read once."""
+    out = tmp_path / "piped"
+    command = [sys.executable, "-m", "baracuda.codegen.cli", "generate", "--spec", "/dev/stdin", "--out", out]
+    subprocess.run(command, input=small_spec.read_bytes(), check=True, capture_output=True)
+    assert (out / "ops.yaml").read_bytes() == small_spec.read_bytes()

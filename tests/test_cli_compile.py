@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import csv
 import errno
 import importlib
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,8 +17,12 @@ import pytest
 from cli_runner import run
 
 from baracuda import codegen
+from baracuda.codegen.cli import main
+from baracuda.codegen.cli.cost import Budget, Cost, excesses
+from baracuda.compile import nvrtc
 from baracuda.compile.pack import Pack
 
+ROOT = Path(__file__).resolve().parents[1]
 progress_module = importlib.import_module("baracuda.codegen.cli.progress")
 
 KERNEL = """\
@@ -174,6 +181,110 @@ def test_compile_takes_a_dtype(two_kernels: list[Row]) -> None:
     nothing = run("compile", "--arch", "sm_90", "--op", "other", "--dtype", "f64")
     assert nothing.exit_code == 2
     assert "no kernel of other has dtype f64" in nothing.stderr
+
+
+def test_a_gpu_that_nvrtc_does_not_know_gets_ptx_and_a_word(
+    two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nvrtc, "supported_archs", lambda: (80, 90))
+    result = run("compile", "--arch", "sm_99")
+    assert result.exit_code == 0
+    assert re.match(
+        r"warning: NVRTC \d+\.\d+ does not know sm_99; making PTX for compute_90, which", result.stderr
+    )
+    assert "compute_90: 2 of 2 units compiled" in result.stdout
+
+
+# What it costs
+
+
+def test_costs_are_reported_a_unit(two_kernels: list[Row], tmp_path: Path) -> None:
+    path = tmp_path / "units.csv"
+    first = run("compile", "--arch", "sm_90", "--arch", "compute_80", "--report", path).output
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["target"], row["unit"]) for row in rows] == [
+        (target, f"{name}.cu f32") for target in ("sm_90", "compute_80") for name in ("copy", "other")
+    ]
+    assert all(int(row["bytes"]) > 500 and float(row["compiler_seconds"]) > 0 for row in rows)
+    sizes = [int(row["bytes"]) / 1024 for row in rows[:2]]
+    assert f"size: {sum(sizes):,.1f} KiB, {sum(sizes) / 2:,.1f} KiB a unit; largest: " in first
+    assert first.count("compiler time: ") == 2
+    # What the cache has took no time, and is measured where it is compiled all the same.
+    assert "compiler time" not in run("compile", "--arch", "sm_90").output
+    fresh = run("compile", "--arch", "sm_90", "--fresh").output
+    assert "(2 now, 0 were in the cache)" in fresh
+    assert "compiler time: " in fresh
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--max-unit-kib", "1.5"),
+            r"sm_90: (copy|other)\.cu f32 has [\d.]+ KiB, the budget of a unit is 1\.5 KiB",
+        ),
+        (
+            ("--max-kib", "3"),
+            r"sm_90: 2 units have [\d.]+ KiB together, the budget is 3\.0 KiB .*; the largest: ",
+        ),
+        (
+            ("--max-unit-seconds", "0.001"),
+            r"sm_90: (copy|other)\.cu f32 has [\d.]+ s, the budget of a unit is 0\.00",
+        ),
+        (
+            ("--max-seconds", "0.001"),
+            r"sm_90: 2 units have [\d.]+ s together, the budget is 0\.00 s .*the slowest: ",
+        ),
+    ],
+)
+def test_beyond_the_budget_is_a_failure_that_names_the_unit(
+    two_kernels: list[Row], tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    pack = tmp_path / "kernels.pack"
+    generous = (
+        "--max-kib",
+        "1e6",
+        "--max-unit-kib",
+        "1e6",
+        "--max-seconds",
+        "1e6",
+        "--max-unit-seconds",
+        "1e6",
+    )
+    assert run("compile", "--arch", "sm_90", "--fresh", *generous).exit_code == 0
+    result = run("compile", "--arch", "sm_90", "--fresh", "--pack", pack, *generous, *options)
+    assert result.exit_code == 1
+    assert f"beyond the budget, so {pack} was not written:" in result.stderr
+    assert re.search(message, result.stderr), result.stderr
+    assert f"({options[0]})" in result.stderr
+    # The one bound alone, and no other.
+    assert result.stderr.count("the budget") == 1 + (2 if "unit" in options[0] else 1)
+    assert not pack.exists()
+
+
+def test_many_units_beyond_the_budget_are_counted() -> None:
+    costs = [Cost("sm_90", f"{place}.cu", 2048 * (place + 1), 0.0) for place in range(9)]
+    found = excesses(costs, Budget(unit_kib=3.0))
+    assert [line.partition(" has ")[0] for line in found[:-1]] == [f"sm_90: {i}.cu" for i in (8, 7, 6, 5, 4)]
+    assert found[-1] == "sm_90: 3 more units are beyond it"
+    assert excesses([], Budget(1, 1, 1, 1)) == []
+
+
+def test_the_session_has_a_budget_for_each_architecture() -> None:
+    """`nox -s matrix` compiles all of the matrix anew, and every bound is given."""
+    known = {option for parameter in main.commands["compile"].params for option in parameter.opts}
+    bounds = {option.removeprefix("--") for option in known if option.startswith("--max-")}
+    source = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    [table] = [
+        ast.literal_eval(node.value)
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MATRIX_BUDGETS"
+    ]
+    assert list(table) == ["sm_90", "compute_80"]
+    for budget in table.values():
+        assert budget.keys() == bounds
+        assert all(value > 0 for value in budget.values())
 
 
 # Progress

@@ -52,6 +52,9 @@ def test_doctor_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert not fact.found
     assert "no-such-compiler" in fact.detail
     assert "CXX" in fact.remedy
+    monkeypatch.setenv("CXX", "c++ '")
+    fact = machine_module.cxx_fact()
+    assert (fact.found, "is no command: No closing quotation" in fact.detail) == (False, True)
 
 
 def test_doctor_without_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,6 +197,7 @@ def test_doctor_on_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     monkeypatch.setenv("BARACUDA_PACK", f"{tmp_path / 'good.pack'}")
     [fact] = installation.pack_facts()
     assert (fact.found, fact.detail) == (True, f"{tmp_path / 'good.pack'}: 1 units for sm_90")
+    assert fact.serves == {"gpu"}
     monkeypatch.setenv("BARACUDA_PACK", f"{tmp_path / 'good.pack'}:{tmp_path / 'bad.pack'}")
     [fact] = installation.pack_facts()
     assert not fact.found
@@ -201,15 +205,21 @@ def test_doctor_on_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert "baracuda-gen compile" in fact.remedy
 
 
-def test_a_pack_stands_in_for_nvrtc() -> None:
+def test_a_pack_stands_in_for_a_compiler() -> None:
     there = dict.fromkeys(["NumPy", "ml_dtypes", "CuPy", "CUDA driver", "C++ compiler"], True)
 
-    def can_run(**facts: bool) -> tuple[bool, bool]:
-        return machine_module.can_run([machine_module.Fact(name, found, "") for name, found in facts.items()])
+    def can_run(*serves: str, **facts: bool) -> tuple[bool, bool]:
+        found = [machine_module.Fact(name, found, "") for name, found in (there | facts).items()]
+        packs = machine_module.Fact("packs", True, "", serves=frozenset(serves))
+        return machine_module.can_run([*found, packs])
 
-    assert can_run(**there, NVRTC=False) == (False, True)
-    assert can_run(**there, NVRTC=False, packs=True) == (True, True)
-    assert can_run(**(there | {"CuPy": False}), NVRTC=True) == (False, True)
+    assert can_run(NVRTC=False) == (False, True)
+    assert can_run("gpu", NVRTC=False) == (True, True)
+    assert can_run("host", NVRTC=False) == (False, True)
+    assert can_run(CuPy=False, NVRTC=True) == (False, True)
+    no_compiler = {"C++ compiler": False}
+    assert can_run("gpu", NVRTC=False, **no_compiler) == (True, False)
+    assert can_run("host", NVRTC=False, **no_compiler) == (False, True)
 
 
 def test_doctor_on_stale_code(monkeypatch: pytest.MonkeyPatch) -> None:

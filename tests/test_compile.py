@@ -476,6 +476,20 @@ def test_a_cold_load_during_a_capture_says_what_to_do(gpu: SimpleNamespace) -> N
     assert loader.load(UNIT, Device("cuda", 0), stream_handle=7) is module
 
 
+def test_a_cold_preload_during_a_capture_starts_no_thread(
+    gpu: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look of a new thread at a device would end a capture that forbids it to all threads."""
+    threads = []
+    monkeypatch.setattr(driver, "context_of", lambda index: threads.append(threading.get_ident()) or 100)
+    gpu.capturing = True
+    units = [replace(UNIT, text=f"{TEXT}// {i}") for i in range(4)]
+    with pytest.raises(DriverError, match="select the plan before the capture begins"):
+        loader.preload(units, Device("cuda", 0), stream_handle=7)
+    assert set(threads) == {threading.get_ident()}
+    assert gpu.loaded == []
+
+
 def test_preload_keeps_the_order_and_passes_errors_on(gpu: SimpleNamespace) -> None:
     units = [replace(UNIT, text=TEXT.replace("probe", f"probe{i}")) for i in range(4)]
     modules = loader.preload([*units, units[0]], Device("cuda", 0), jobs=3)
@@ -492,7 +506,8 @@ def test_host_units_are_compiled_in_one_batch(monkeypatch: pytest.MonkeyPatch) -
         batches.append(list(units))
         return SimpleNamespace(unit=lambda unit: SimpleNamespace(name=unit.text))
 
-    monkeypatch.setitem(sys.modules, "baracuda.host", SimpleNamespace(compile_units=compile_units))
+    host = SimpleNamespace(compile_units=compile_units, find_packed=lambda unit: None)
+    monkeypatch.setitem(sys.modules, "baracuda.host", host)
     units = [replace(UNIT, text=f"{TEXT}// {i}") for i in range(3)]
     alone = loader.load(units[0], Device("host"))
     modules = loader.preload([*units, units[1]], Device("host"))

@@ -636,10 +636,17 @@ def test_the_cache_is_bounded(
     compiles(caplog)
     (first,) = libraries(fresh_cache)
     os.utime(first.parent, (1, 1))
+    stranger = fresh_cache / "host" / "stranger"
+    stranger.mkdir()
+    (stranger / "work.tmp").write_bytes(bytes(first.stat().st_size * 2))
+    for path in (stranger / "work.tmp", stranger):
+        os.utime(path, (0, 0))
     monkeypatch.setenv("BARACUDA_CACHE_MAX_BYTES", str(first.stat().st_size + 100))
     compiles(caplog, {"main.cpp": SMALL["main.cpp"] + "// other\n"})
     (second,) = libraries(fresh_cache)
     assert second.parent != first.parent
+    # Nor is what somebody else laid there, however old and large it is.
+    assert (stranger / "work.tmp").exists()
 
 
 PROCESS = """

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from devices import checkout_spec, each_op, each_plan, each_program, small_problems
+from devices import checkout_spec, each_op, each_plan, each_program, overwrite, small_problems
 
 import baracuda
 import baracuda.kernels as kernels_of_plans
@@ -71,15 +71,6 @@ def test_a_bound_launch_reads_its_memory_anew(backend, op, direction):
     launch(backend.stream)
     assert_outputs(prepared, verify.run(backend, problem, second))
     assert prepared.plan.__class__.__name__ in repr(launch)
-
-
-def overwrite(backend, tensor, values):
-    """Other values in the same memory."""
-    flat = tensor.before.copy()
-    tensor.strided(flat)[...] = values
-    tensor.before = flat
-    source = backend.memory(flat)
-    tensor.memory[...] = source
 
 
 @each_op()

@@ -70,6 +70,15 @@ def test_a_file_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == "ops.yaml:2: the byte 0xff is no UTF-8 (save the file as UTF-8)"
 
 
+def test_a_file_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_package, "_LARGEST", 1 << 20)
+    path = tmp_path / "ops.yaml"
+    path.write_bytes(b"#" * (1 << 20) + b"\n")
+    with pytest.raises(SpecError) as caught:
+        load_spec(path)
+    assert str(caught.value) == "ops.yaml:1: the file is larger than 1 MiB (the path of a spec)"
+
+
 def test_a_template_beside_the_spec_that_is_not_there_is_refused(tmp_path: Path) -> None:
     edit = ("    template: map\n", "    template: mine\n    engine: map\n")
     with pytest.raises(SpecError) as caught:
@@ -126,6 +135,7 @@ def test_every_rejection_has_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(SpecError):
             load(case, tmp_path)
     test_a_file_that_is_no_utf8_is_refused(tmp_path)
+    test_a_file_that_never_ends_is_refused(tmp_path, monkeypatch)
     test_a_template_beside_the_spec_that_is_not_there_is_refused(tmp_path)
     test_the_spec_of_baracuda_cannot_extend_itself(tmp_path, monkeypatch)
     missing = [

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import numpy as np
@@ -320,7 +319,8 @@ def python(*arguments: str, path: list[Path], cwd: Path, **environment: str) -> 
 
     `-S` leaves out the `.pth` files, with which an editable install would lend what the wheel forgot.
     """
-    places = [*map(str, path), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    needed = map(importlib.import_module, ["numpy", "ml_dtypes", "jinja2", "yaml", "click", "pydantic"])
+    places = [*map(str, path), *(str(Path(str(module.__file__)).parents[1]) for module in needed)]
     done = subprocess.run(
         [sys.executable, "-S", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(places)), **environment},

@@ -168,7 +168,8 @@ def test_many_host_units_go_into_several_files(monkeypatch: pytest.MonkeyPatch) 
         return SimpleNamespace(unit=lambda unit: unit)
 
     monkeypatch.setattr(loader, "_modules", {})
-    monkeypatch.setitem(sys.modules, "baracuda.host", SimpleNamespace(compile_units=compile_units))
+    host = SimpleNamespace(compile_units=compile_units, find_packed=lambda unit: None)
+    monkeypatch.setitem(sys.modules, "baracuda.host", host)
     units = [Unit("u.cu", f"// {i}", ()) for i in range(70)]
     assert loader.preload([*units, *units], Device("host"), jobs=2) == [*units, *units]
     assert sorted(batches) == [6, 32, 32]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from baracuda.codegen.cli.common import out_option, output_folder, report_differences, spec_option
+from baracuda.codegen.cli.system_errors import naming
 
 EPILOG = """\b
 Examples:
@@ -31,5 +32,7 @@ def check(spec: Path | None, out: Path | None) -> None:
 
     files = render(load_spec(spec))
     command = "baracuda-gen generate" + (f" --spec {spec} --out {folder}" if spec else "")
-    report_differences(check_tree(files, folder), folder, command)
+    with naming(folder):
+        differences = check_tree(files, folder)
+    report_differences(differences, folder, command)
     click.echo(f"{folder}: {len(files)} files are current")

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
+import io
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from baracuda.codegen.cli.system_errors import is_bad_input, words
 
 if TYPE_CHECKING:
     from baracuda.codegen.tree import Difference
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# What a path on the command line can do wrong; other errors of the system (a full disk) are failures.
-_PATH_ERRORS = frozenset(
-    {
-        errno.EACCES,
-        errno.EEXIST,
-        errno.EISDIR,
-        errno.ELOOP,
-        errno.ENAMETOOLONG,
-        errno.ENOENT,
-        errno.ENOTDIR,
-        errno.EPERM,
-        errno.EROFS,
-    }
-)
-
 
 class Failure(click.ClickException):
     """Something is stale or failed: a message for the user, exit code 1, never a traceback."""
 
     exit_code = 1
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message; where even that is impossible, the exit code speaks."""
+        with contextlib.suppress(OSError):
+            super().show(file)
 
 
 class BadInput(Failure):
@@ -52,6 +45,19 @@ DEBUG_VARIABLE = "BARACUDA_DEBUG"
 
 class Group(click.Group):
     """A group whose commands report in words what goes wrong, warnings and bugs included."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line. Help, version and messages are printed outside of `invoke`."""
+        for stream in (sys.stdout, sys.stderr):
+            # A path or a doc may hold what the terminal's encoding lacks.
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            return super().main(*args, **options)
+        except OSError as error:
+            failure = explain(error) or Failure(str(error))
+            failure.show()
+            sys.exit(failure.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -94,16 +100,28 @@ def explain(error: Exception) -> Failure | None:
     if isinstance(error, SpecError | BaracudaError):
         return BadInput(str(error))
     if isinstance(error, OSError):
-        at_fault = error.errno in _PATH_ERRORS or error.errno is None
-        return BadInput(str(error)) if at_fault else Failure(str(error))
+        return BadInput(words(error)) if is_bad_input(error) else Failure(words(error))
     return None
+
+
+class Place(click.Path):
+    """A path of the command line, handed over as a `Path`; an empty one (an unset variable) is refused."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if not os.fspath(value):
+            self.fail("the path is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def spec_option(function: _Function) -> _Function:
     """Add `--spec`, handed over as `spec`: a path or `None`."""
     return click.option(
         "--spec",
-        type=click.Path(path_type=Path),
+        type=Place(),
         metavar="PATH",
         help="The spec; by default ops.yaml of this checkout, else the one that this package was made from.",
     )(function)
@@ -113,7 +131,7 @@ def out_option(function: _Function) -> _Function:
     """Add `--out`, handed over as `out`: a path or `None`."""
     return click.option(
         "--out",
-        type=click.Path(path_type=Path),
+        type=Place(),
         metavar="DIR",
         help="The generated folder; by default generated/ of this checkout.",
     )(function)

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from baracuda.codegen.cli.common import out_option, output_folder, spec_option
+from baracuda.codegen.cli.package_name import check_package_name
+from baracuda.codegen.cli.system_errors import naming
 
 EPILOG = """\b
 Examples:
@@ -26,12 +28,14 @@ def generate(spec: Path | None, out: Path | None, force: bool) -> None:
     of yours beside them are left alone, and an error leaves the folder as it was.
     """
     folder = output_folder(spec, out)
+    check_package_name(folder)
 
     from baracuda.codegen import load_spec, render
     from baracuda.codegen.tree import write_tree
 
     files = render(load_spec(spec))
-    written = write_tree(files, folder, overwrite=force)
+    with naming(folder):
+        written = write_tree(files, folder, overwrite=force)
     for path in written.changed:
         click.echo(f"wrote {folder / path}")
     for path in written.removed:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from baracuda.codegen.cli.common import checkout_root
 from baracuda.codegen.cli.machine import Fact, pip_install
+from baracuda.codegen.cli.system_errors import words
 
 
 def facts() -> list[Fact]:
@@ -34,22 +35,25 @@ def cache_fact() -> Fact:
 
 def pack_facts() -> list[Fact]:
     """Say whether each pack that the environment names can be used; nothing where it names none."""
+    from baracuda.compile.arch import host_target
     from baracuda.compile.pack import PACK_VARIABLE, Pack
     from baracuda.errors import CompileError
 
     paths = [path for path in os.environ.get(PACK_VARIABLE, "").split(os.pathsep) if path]
     good, bad = [], []
+    serves: set[str] = set()
     for path in paths:
         try:
             pack = Pack(Path(path))
         except CompileError as error:
             bad.append(str(error).partition("; make it anew")[0])
         else:
+            serves |= {"host" if arch == host_target() else "gpu" for arch in pack.archs}
             good.append(f"{pack.path}: {len(pack)} units for {', '.join(pack.archs)}")
     if bad:
         remedy = f"baracuda-gen compile --arch ARCH --pack FILE, or unset {PACK_VARIABLE}"
         return [Fact("packs", False, "; ".join(bad), remedy, "no use")]
-    return [Fact("packs", True, "; ".join(good))] if good else []
+    return [Fact("packs", True, "; ".join(good), serves=frozenset(serves))] if good else []
 
 
 def generated_fact() -> Fact:
@@ -74,7 +78,7 @@ def generated_fact() -> Fact:
             "no use",
         )
     except OSError as error:
-        return Fact(name, False, f"cannot be read: {error}", _repair(in_checkout))
+        return Fact(name, False, f"cannot be read: {words(error)}", _repair(in_checkout))
     stale = [difference.path for difference in differences if difference.kind != "foreign"]
     if stale:
         listed = ", ".join(stale[:3]) + (", ..." if len(stale) > 3 else "")

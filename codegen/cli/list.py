@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from baracuda.codegen.cli.common import BadInput, spec_option, table
 EPILOG = """\b
 Examples:
   baracuda-gen list --dtype bf16
-  baracuda-gen list --op lerp --op sum --json
+  baracuda-gen list --op lerp --op reduce_sum --json
 """
 
 COLUMNS = ("op", "family", "category", "kind", "plan", "direction", "options", "dtype", "variant", "symbol")
@@ -61,8 +62,12 @@ def unknown(key: str, name: str, known: Sequence[str]) -> BadInput:
     """Return the failure for a name that is not there, with what it may have meant."""
     import difflib
 
-    close = difflib.get_close_matches(name, known, n=1) or known[:8]
-    return BadInput(f"no {key} {name!r} here; did you mean {', '.join(close) or 'another spec'}?")
+    lower = {other.lower(): other for other in known}
+    close = [lower[other] for other in difflib.get_close_matches(name.lower(), lower, n=1)]
+    # `sum` for reduce_sum: a part of the name, as whole words.
+    parts = [other for other in known if name and name.lower() in re.split("[_.]", other.lower())]
+    meant = close or parts[:8] or known[:8]
+    return BadInput(f"no {key} {name!r} here; did you mean {', '.join(meant) or 'another spec'}?")
 
 
 def as_dict(row: Any) -> dict[str, Any]:

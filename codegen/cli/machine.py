@@ -23,7 +23,8 @@ FLOOR = 80
 class Fact:
     """One part of the machine: what was found, or why it is no use and the command or step that mends it.
 
-    `absence` is the word for a part that is not found: something may be there and broken.
+    `absence` is the word for a part that is not found: something may be there and broken. `serves` says what
+    it has kernels for without a compiler: `gpu`, `host`.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Fact:
     detail: str
     remedy: str = ""
     absence: str = "missing"
+    serves: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,7 @@ def cxx_fact() -> Fact:
             str(error),
             "unset CXX, or let it name a C++ compiler" if chosen else _system_install(),
         )
-    version = compiler.identity.rpartition("\0")[2].partition("\n")[0]
-    return Fact(name, True, f"{shlex.join(compiler.command)}: {version}")
+    return Fact(name, True, f"{shlex.join(compiler.command)}: {compiler.version}")
 
 
 def _system_install() -> str:
@@ -277,6 +278,6 @@ def can_run(found: list[Fact]) -> tuple[bool, bool]:
     there = {fact.name: fact.found for fact in found}
     base = there["NumPy"] and there["ml_dtypes"]
     # Where a pack has the kernels, no compiler is needed.
-    compiled = there["NVRTC"] or there.get("packs", False)
-    gpu = base and there["CuPy"] and compiled and there["CUDA driver"]
-    return gpu, base and there["C++ compiler"]
+    packed = {what for fact in found if fact.found for what in fact.serves}
+    gpu = base and there["CuPy"] and there["CUDA driver"] and (there["NVRTC"] or "gpu" in packed)
+    return gpu, base and (there["C++ compiler"] or "host" in packed)

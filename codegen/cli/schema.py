@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from baracuda.codegen.cli.common import Place
+from baracuda.codegen.cli.system_errors import naming
+
 EPILOG = """\b
 Examples:
   baracuda-gen schema
@@ -18,7 +21,7 @@ The first line of a spec names it for editors with a YAML language server:
 @click.command(epilog=EPILOG)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Place(),
     metavar="FILE",
     help="Where to write it; by default it is printed.",
 )
@@ -30,5 +33,6 @@ def schema(out: Path | None) -> None:
     if out is None:
         click.echo(text, nl=False)
         return
-    out.write_text(text, encoding="utf-8", newline="\n")
+    with naming(out):
+        out.write_bytes(text.encode())
     click.echo(f"wrote {out}")

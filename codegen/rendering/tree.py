@@ -8,7 +8,7 @@ import json
 
 from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
-from baracuda.codegen.rendering.environment import banner, fill
+from baracuda.codegen.rendering.environment import banner, fill, own_templates
 from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
 from baracuda.codegen.rendering.plans import exported_names, render_plans
 from baracuda.codegen.spec.model import Op, Program, Spec
@@ -32,7 +32,7 @@ def render(spec: Spec) -> dict[str, str]:
     """Every generated file, by its path below the output folder."""
     files: dict[str, str] = {
         "__init__.py": fill("package_init.py.j2", banner=banner("package_init.py.j2")),
-        "ops.yaml": spec.path.read_text(encoding="utf-8"),
+        "ops.yaml": spec.text,
         "matrix.csv": _matrix(spec),
         "OP-MATRIX.md": _matrix_document(spec),
         "ops.schema.json": json_schema(),
@@ -50,6 +50,10 @@ def render(spec: Spec) -> dict[str, str]:
     for op in spec.ops.values():
         for program in op.all_programs():
             files[f"kernels/{source_path(op, program)}"] = render_kernel(op, program)
+    # With what the spec needs beside it, so that the package can list, show and compile itself.
+    for op in spec.ops.values():
+        own = own_templates(op.family.own_template) if op.family.own_template else {}
+        files |= {f"templates/{name}": text for name, text in own.items()}
     names = sorted([*files, "manifest.json"])
     files["manifest.json"] = json.dumps({"files": names}, indent=2) + "\n"
     return files

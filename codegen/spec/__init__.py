@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from baracuda.codegen.problems import Problems, SpecError
@@ -12,6 +13,10 @@ from baracuda.codegen.spec.structure import read_structure
 from baracuda.codegen.yaml_source import parse_yaml
 
 __all__ = ["Op", "Program", "Spec", "SpecError", "default_spec_path", "load_spec"]
+
+
+# No spec comes near it; a device that never ends would fill the memory.
+_LARGEST = 16 << 20
 
 
 def default_spec_path() -> Path:
@@ -29,12 +34,13 @@ def load_spec(path: Path | None = None) -> Spec:
         OSError: the file cannot be read.
     """
     path = path or default_spec_path()
-    source = parse_yaml(_text(path), path.name)
+    text = _text(path)
+    source = parse_yaml(text, path.name)
     file = read_structure(source)
     spec = resolve(file, source, path, _base(file, path, source.problems)) if file is not None else None
     source.problems.raise_if_any()
     assert spec is not None
-    return spec
+    return replace(spec, text=text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _base(file: SpecFile, path: Path, problems: Problems) -> Spec:
@@ -50,7 +56,17 @@ def _base(file: SpecFile, path: Path, problems: Problems) -> Spec:
 
 
 def _text(path: Path) -> str:
-    data = path.read_bytes()
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        # Reading, unlike opening, does not say what it read.
+        error.filename = error.filename or str(path)
+        raise
+    if len(data) > _LARGEST:
+        problems = Problems(path.name)
+        problems.add((), f"the file is larger than {_LARGEST >> 20} MiB", "the path of a spec", line=1)
+        raise SpecError(problems.sorted())
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

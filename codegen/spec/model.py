@@ -294,6 +294,8 @@ class Spec:
     families: Mapping[str, Family]
     ops: Mapping[str, Op]
     dtypes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: The file's text; a pipe cannot be read a second time.
+    text: str = ""
 
     def categories(self) -> dict[str, list[Family]]:
         """Families that have ops, by category, in the order of the file."""

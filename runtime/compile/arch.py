@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from baracuda.errors import Unsupported
 
-__all__ = ["Arch", "parse_arch", "runnable"]
+__all__ = ["Arch", "host_target", "parse_arch", "runnable"]
 
-_NAME = re.compile(r"(sm|compute)_(\d+)([af]?)\Z")
+_NAME = re.compile(r"(sm|compute)_(\d{2,3})([af]?)\Z")
 
 
 class Arch(NamedTuple):
@@ -29,14 +31,19 @@ def parse_arch(name: str) -> Arch:
     return Arch(match[1], int(match[2]), match[3])
 
 
+def host_target() -> str:
+    """What a pack calls the host executor's libraries for machines like this one: ``"host-linux-x86_64"``."""
+    return f"host-{sys.platform}-{platform.machine()}"
+
+
 def runnable(name: str, available: Iterable[str]) -> list[str]:
     """Which of the ``available`` targets serve ``name``, the best first.
 
     The very target comes first; for a GPU (``"sm_90"``) PTX of its own or a lower capability follows, the
     highest first. PTX with a suffix runs on its own architecture alone, so it is never a substitute.
     """
+    there = {target for target in available if not target.startswith("host-")}
     wanted = parse_arch(name)
-    there = set(available)
     best = [name] if name in there else []
     if wanted.kind != "sm" or wanted.suffix:
         return best

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from baracuda.compile.files import files, remove, size_of, write_atomically
+from baracuda.compile.files import files, reason, remove, size_of, write_atomically
 from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.nvrtc import Artifact, ArtifactKind
 
@@ -150,7 +150,7 @@ class DiskCache:
         try:
             write_atomically(folder / f"{key}.bin", encode(key, artifact))
         except OSError as error:
-            self._warn(f"{folder} cannot be written: {error}")
+            self._warn(f"{folder} cannot be written: {reason(error)}")
             return False
         self._evict(folder)
         return True
@@ -245,7 +245,7 @@ class DiskCache:
                     file.write(b"baracuda")
                     file.flush()
             except OSError as error:
-                problem = f"{folder} cannot be written: {error}"
+                problem = f"{folder} cannot be written: {reason(error)}"
         return problem
 
     def _kernels(self, create: bool) -> Path | None:
@@ -270,9 +270,9 @@ class DiskCache:
                 folder.mkdir(mode=0o700, exist_ok=True)
             status = folder.stat()
         except FileNotFoundError as error:
-            return None, f"{folder} cannot be made: {error}" if create else ""
+            return None, f"{folder} cannot be made: {reason(error)}" if create else ""
         except OSError as error:
-            return None, f"{folder} cannot be used: {error}"
+            return None, f"{folder} cannot be used: {reason(error)}"
         if not stat.S_ISDIR(status.st_mode):
             return None, f"{folder} is no folder"
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:

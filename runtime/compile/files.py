@@ -8,7 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["files", "remove", "size_of", "write_atomically"]
+__all__ = ["files", "reason", "remove", "size_of", "write_atomically"]
+
+
+def reason(error: OSError) -> str:
+    """What the system says, without number and path: ``No space left on device``."""
+    return error.strerror or str(error)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -94,8 +94,16 @@ def ready(unit: Unit, arch: str) -> Artifact | None:
     return cache.get(artifact_key(unit, arch, compiler)) if compiler else None
 
 
-def compile_ahead(unit: Unit, arch: str) -> Artifact:
-    """``unit`` for ``arch`` from the cache or compiled now, whatever packs and ``BARACUDA_JIT`` say."""
+def compile_ahead(unit: Unit, arch: str, *, fresh: bool = False) -> Artifact:
+    """``unit`` for ``arch`` from the cache or compiled now, whatever packs and ``BARACUDA_JIT`` say.
+
+    ``fresh`` compiles what the cache has too. ``arch`` may be ``"host"``: a library of the host executor for
+    machines like this one, which goes into no cache.
+    """
+    if arch == "host":
+        from baracuda.host import compile_library
+
+        return compile_library(unit)
     target = nvrtc.resolve_arch(arch)
     cache = disk_cache()
 
@@ -104,7 +112,12 @@ def compile_ahead(unit: Unit, arch: str) -> Artifact:
         cache.note_made(nvrtc.identity(), target)
         return artifact
 
-    artifact = cache.get_or_make(artifact_key(unit, target), make)
+    key = artifact_key(unit, target)
+    if fresh:
+        artifact = make()
+        cache.put(key, artifact)
+    else:
+        artifact = cache.get_or_make(key, make)
     note_compiler(cache)
     return artifact
 
@@ -156,11 +169,8 @@ def _load_cuda(
     module = _modules.get(key)
     if module is not None:
         return module
-    if stream_handle is not None and driver.is_capturing(stream_handle):
-        raise DriverError(
-            f"{unit.name} is not loaded on {device} yet, and the stream is capturing a CUDA graph: "
-            "select the plan before the capture begins"
-        )
+    if stream_handle is not None:
+        _refuse_capture(unit, device, stream_handle)
     with _locks.holding(key):
         module = _modules.get(key)
         if module is None:
@@ -168,6 +178,15 @@ def _load_cuda(
             if artifact is not None:
                 module = _modules[key] = driver.load_module(artifact.data, device.index, unit.name)
     return module
+
+
+def _refuse_capture(unit: Unit, device: Device, stream_handle: int) -> None:
+    """Raise `DriverError` where a unit would have to be loaded while the stream captures a graph."""
+    if driver.is_capturing(stream_handle):
+        raise DriverError(
+            f"{unit.name} is not loaded on {device} yet, and the stream is capturing a CUDA graph: "
+            "select the plan before the capture begins"
+        )
 
 
 def preload(
@@ -208,15 +227,19 @@ def _processors() -> int:
 
 
 def _load_host(units: Sequence[Unit]) -> list[Module]:
-    """The host's modules; the units that are missing are compiled together."""
+    """The host's modules: from packs, and the units that none has are compiled together."""
     missing = [unit for unit in dict.fromkeys(units) if unit not in _modules]
     if missing:
         # Different batches compile side by side; a unit in two of them is compiled twice at worst.
         with _locks.holding(tuple(missing)):
+            from baracuda.host import compile_units, find_packed
+
+            for unit in [unit for unit in missing if unit not in _modules]:
+                packed = find_packed(unit)
+                if packed is not None:
+                    _modules.setdefault(unit, packed)
             missing = [unit for unit in missing if unit not in _modules]
             if missing:
-                from baracuda.host import compile_units
-
                 library = compile_units(missing)
                 for unit in missing:
                     _modules.setdefault(unit, library.unit(unit))

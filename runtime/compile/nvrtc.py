@@ -25,7 +25,7 @@ from baracuda.errors import CompileError, Unsupported
 
 logger = logging.getLogger("baracuda.compile")
 
-ArtifactKind = Literal["cubin", "ptx"]
+ArtifactKind = Literal["cubin", "ptx", "library"]
 
 # IEEE arithmetic, the same on host and device: no flushing, exact division and square root, no contraction.
 BASE_FLAGS = ("-std=c++17", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", "-fmad=false")
@@ -37,10 +37,11 @@ _ARCHS_OF_ANY_NVRTC = (80, 86, 87, 89, 90)
 
 @dataclass(frozen=True)
 class Artifact:
-    """What a compile gave: a cubin (machine code) or PTX (which the driver compiles).
+    """What a compile gave: a cubin (machine code), PTX (which the driver compiles) or a library of the host.
 
     ``arch`` is what it was compiled for (``"sm_90"``, ``"compute_90"``), ``log`` the compiler's remarks,
-    ``seconds`` the time the compile took, 0.0 where the bytes came from a cache.
+    ``seconds`` the time the compile took and ``cpu_seconds`` the processor's share of it, which other work on
+    the machine does not change; both are 0.0 where the bytes came from a cache.
     """
 
     data: bytes
@@ -48,6 +49,7 @@ class Artifact:
     arch: str
     log: str = ""
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 @functools.cache
@@ -169,7 +171,7 @@ def compile_cubin(unit: Unit, arch: str, failed_folder: Path | None = None) -> A
     contents = [text.encode() for text in bundled.values()]
     dtype = unit.define("BARACUDA_DTYPE", "-")
     logger.info("compiling %s (%s) for %s", unit.name, dtype, arch)
-    started = time.perf_counter()
+    started, cpu_started = time.perf_counter(), time.thread_time()
     program = nvrtc.createProgram(unit.text, unit.name, contents, names)
     try:
         try:
@@ -182,9 +184,10 @@ def compile_cubin(unit: Unit, arch: str, failed_folder: Path | None = None) -> A
         data = nvrtc.getPTX(program) if kind == "ptx" else _whole_elf(nvrtc.getCUBIN(program))
     finally:
         nvrtc.destroyProgram(program)
-    seconds = time.perf_counter() - started
+    seconds, cpu_seconds = time.perf_counter() - started, time.thread_time() - cpu_started
     logger.info("compiled %s (%s) for %s in %.0f ms", unit.name, dtype, arch, seconds * 1e3)
-    return Artifact(data.encode() if isinstance(data, str) else bytes(data), kind, arch, log, seconds)
+    content = data.encode() if isinstance(data, str) else bytes(data)
+    return Artifact(content, kind, arch, log, seconds, cpu_seconds)
 
 
 def _failure(

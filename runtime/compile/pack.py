@@ -7,6 +7,7 @@ line with magic, format, length and checksum of the index; the index as JSON; th
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import json
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from baracuda.compile import nvrtc, source
-from baracuda.compile.arch import runnable
+from baracuda.compile.arch import host_target, runnable
 from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.unit import SCHEMA, Unit, unit_key
 from baracuda.errors import CompileError
@@ -127,9 +128,13 @@ class Pack:
 def write_pack(path: Path, artifacts: Iterable[tuple[Unit, Artifact]], compiler: str) -> int:
     """Write a pack of units and what they compiled to, whole or not at all; its size in bytes.
 
-    The same content gives the same file. Raises OSError.
+    The same content gives the same file. Raises OSError, also where `path` is anything but a file: the pack
+    would take the place of a device such as /dev/null.
     """
     from baracuda import __version__
+
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "is no file, so no pack can take its place", str(path))
 
     found = {pack_key(unit, artifact.arch): artifact for unit, artifact in artifacts}
     entries: dict[str, tuple[int, int, str, str]] = {}
@@ -199,10 +204,15 @@ def _named_packs(text: str) -> tuple[Pack, ...]:
 
 
 def find(unit: Unit, arch: str) -> Artifact | None:
-    """What a pack has of ``unit`` for ``arch``: that very target, else PTX of the nearest lower one."""
+    """What a pack has of ``unit`` for ``arch``: that very target, else PTX of the nearest lower one.
+
+    ``arch`` may be `host_target()`, which nothing else stands in for.
+    """
     packs = loaded_packs()
     if not packs:
         return None
+    if arch == host_target():
+        return next(filter(None, (pack.get(unit, arch) for pack in packs)), None)
     for target in runnable(arch, {target for pack in packs for target in pack.archs}):
         for pack in packs:
             artifact = pack.get(unit, target)
