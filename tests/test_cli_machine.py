@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import click
+import numpy as np
 import pytest
 from cli_runner import run, run_process
 
@@ -21,6 +22,7 @@ from baracuda.codegen.cli import installation
 from baracuda.codegen.cli import machine as machine_module
 from baracuda.codegen.cli.machine import Driver, Gpu
 from baracuda.codegen.problems import Problem, SpecError
+from baracuda.codegen.verify import cases
 from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.pack import write_pack
 from baracuda.compile.unit import Unit
@@ -265,6 +267,18 @@ class Case:
         return SimpleNamespace(
             sku="lerp f32 contig", ulp=self.error, first_seconds=0.2, median_seconds=1.5e-5
         )
+
+
+def test_the_demo_has_a_case_for_every_plan() -> None:
+    """Small images instead of scikit-learn's: each plan class runs and keeps its bound."""
+    spec = codegen.load_spec()
+    images = np.random.default_rng(0).uniform(0, 16, (6, 16))
+    ran = set()
+    for case in cases(spec, images):
+        if case.problem.dtype == "f32":
+            assert case.run("host").ulp <= case.tolerance, case.problem
+            ran.add(case.plan)
+    assert ran == {op.family.plan_class(direction) for op in spec.ops.values() for direction in op.programs}
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,9 @@ def _head(op: Op, program: Program, template: str) -> str:
     lines = textwrap.wrap(f"{program.stem}: {gradients}{op.doc}.{options}", _COMMENT_WIDTH)
     for line in formula_lines(program):
         lines += textwrap.wrap(line, _COMMENT_WIDTH, initial_indent="  ", subsequent_indent="      ")
+    if op.host:
+        names = ", ".join((*op.host[0].scalars, *op.host[0].of_pair))
+        lines += textwrap.wrap(f"  {names}: from the host, see `baracuda-gen show {op.name}`", _COMMENT_WIDTH)
     return "\n".join(f"// {line}" for line in (*lines, banner(template)))
 
 

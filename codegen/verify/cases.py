@@ -113,11 +113,16 @@ def _case(spec: Spec, op: Op, direction: str, dtype: str, images: Any) -> Case:
     inputs = {
         name: rounded(_filled(images, shapes[name], turn), dtype)
         for turn, name in enumerate(forward.inputs())
+        if op.family.forward[name].dtype is None  # positions and the like stay at their defaults
     }
     if direction == "backward":
         inputs |= saved_tensors(problem, inputs)
         shapes = problem.shapes()
-        missing = [name for name in problem.inputs() if name not in inputs]
+        missing = [
+            name
+            for name in problem.inputs()
+            if name not in inputs and op.family.tensors(direction)[name].dtype is None
+        ]
         for turn, name in enumerate(missing, len(inputs)):
             inputs[name] = rounded(_filled(images, shapes[name], turn), dtype)
     return Case(spec, problem, inputs)

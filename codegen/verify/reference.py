@@ -48,7 +48,7 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
         scale, size = problem.op.scale.get(name), None
         if scale is not None:
             known = {**env, **_parts(problem, free_names(scale), env), EXACT: terms[name]}
-            size = np.abs(evaluate_scale(spec, scale, known, problem.axes))
+            size = np.abs(evaluate_scale(spec, scale, known, problem.axes, _limits(problem.dtype)))
         if name in summed:
             with np.errstate(all="ignore"):
                 size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
@@ -62,15 +62,21 @@ def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]
     holds = problem.op.holds
     if holds is None:
         return {}
-    kind = FORMATS[COMPUTE[problem.dtype]]
-    limits = {
+    # What over- or underflows on the way does so in the compute type.
+    limits = _limits(COMPUTE[problem.dtype])
+    env, shapes = _environment(problem, tensors), problem.shapes()
+    where = np.asarray(evaluate_scale(spec, holds, env, problem.axes, limits), bool)
+    return {name: np.broadcast_to(where, shapes[name]) for name in problem.outputs()}
+
+
+def _limits(element: str) -> dict[str, Any]:
+    """The constants of the formula language that depend on a dtype."""
+    kind = FORMATS[element]
+    return {
         "max_value": kind.largest,
         "smallest_normal": np.ldexp(WIDE(1), kind.least + kind.bits - 1),
         "epsilon": np.ldexp(WIDE(1), 1 - kind.bits),
     }
-    env, shapes = _environment(problem, tensors), problem.shapes()
-    where = np.asarray(evaluate_scale(spec, holds, env, problem.axes, limits), bool)
-    return {name: np.broadcast_to(where, shapes[name]) for name in problem.outputs()}
 
 
 def evaluate_scale(

@@ -55,8 +55,8 @@ class RopeDescriptor(Descriptor):
         beta_fast: for yarn, the turns over the original context from which a pair keeps its frequency.
         beta_slow: for yarn, the turns over the original context up to which a pair is stretched whole.
         truncate: for yarn, whether the ramp between the two begins and ends at whole pairs.
-        attention_factor: what sine and cosine are multiplied by (YaRN's mscale); 0: 0.1 ln(factor) + 1
-            for yarn, else 1.
+        attention_factor: what sine and cosine are multiplied by (YaRN's mscale; for DeepSeek's mscale and
+            mscale_all_dim the ratio of the two); 0: 0.1 ln(factor) + 1 for yarn, else 1.
         low_freq_factor: for llama3, the turns over the original context up to which a pair is stretched
             whole.
         high_freq_factor: for llama3, the turns over the original context from which a pair keeps its

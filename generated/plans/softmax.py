@@ -132,7 +132,7 @@ class SoftmaxPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="aa",
-            ulp={"f16": 3.0, "bf16": 3.0, "f32": 8.0, "f64": 8.0},
+            ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
         ),
         SoftmaxKind.LOG_SOFTMAX: OpRecord(
@@ -171,7 +171,7 @@ class SoftmaxPlan(Plan):
                 attributes="",
                 fold=no_scalars,
                 state="aa",
-                ulp={"f16": 3.0, "bf16": 3.0, "f32": 8.0, "f64": 8.0},
+                ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
                 contraction=False,
             ),
         ),
@@ -278,7 +278,7 @@ class SoftmaxBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="a",
-            ulp={"f16": 3.0, "bf16": 3.0, "f32": 8.0, "f64": 8.0},
+            ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
         ),
         SoftmaxKind.LOG_SOFTMAX: OpRecord(

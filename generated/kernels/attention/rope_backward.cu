@@ -4,6 +4,7 @@
 //   c = amplitude * cos(angle)
 //   s = amplitude * sin(angle)
 //   dx = pair(gain * fma(dy.first, c, dy.second * s), gain * fma(dy.second, c, -(dy.first * s)))
+//   gain, amplitude, inv_freq: from the host, see `baracuda-gen show rope`
 // Generated from ops.yaml by templates/rotate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/rotate.cuh>
 

@@ -3,6 +3,7 @@
 //   c = amplitude * cos(angle)
 //   s = amplitude * sin(angle)
 //   y = pair(gain * fma(x.first, c, -(x.second * s)), gain * fma(x.second, c, x.first * s))
+//   gain, amplitude, inv_freq: from the host, see `baracuda-gen show rope`
 // Generated from ops.yaml by templates/rotate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/rotate.cuh>
 
