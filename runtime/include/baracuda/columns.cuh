@@ -93,8 +93,8 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     }
 
     // Elements are taken in by parts of a lane's SIZE. Those that come next are on their way meanwhile, into memory of
-    // the thread's own: registers would be too few. Columns of a few bytes go without.
-    static constexpr bool AHEAD = sizeof(Loaded) >= 8;
+    // the thread's own: registers would be too few. A single column goes without.
+    static constexpr bool AHEAD = VC > 1;
     static constexpr int MOST = EI > 2 ? 1 : 4 / at_least_one(EI);
     static constexpr int PART = SIZE < MOST ? SIZE : MOST;
     static constexpr int PARTS = SIZE / PART;
