@@ -299,10 +299,15 @@ def test_an_interrupt_ends_in_a_word_and_leaves_nothing(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # What runs in the background of a shell ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
-    until(lambda: any((*fresh_cache.glob(f"{started}/*"), *temporary.glob(started))), child)
-    child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    try:
+        until(lambda: any((*fresh_cache.glob(f"{started}/*"), *temporary.glob(started))), child)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert (child.returncode, said.strip()) == (1, "Aborted!")
     assert not list(places.glob("*pack*"))
     assert not list(fresh_cache.rglob("*.tmp"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -10,7 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -55,9 +56,14 @@ class Group(click.Group):
         try:
             return super().main(*args, **options)
         except OSError as error:
-            failure = explain(error) or Failure(str(error))
-            failure.show()
-            sys.exit(failure.exit_code)
+            _end(error)
+        except SystemExit as end:
+            # What is still in a buffer may not reach its place either; one message is enough.
+            lost = _flushed(sys.stdout)
+            if lost is not None and not end.code:
+                _end(lost)
+            _flushed(sys.stderr)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -101,6 +107,28 @@ def explain(error: Exception) -> Failure | None:
         return BadInput(str(error))
     if isinstance(error, OSError):
         return BadInput(words(error)) if is_bad_input(error) else Failure(words(error))
+    return None
+
+
+def _end(error: OSError) -> NoReturn:
+    """Exit with the words for an error of the output; a reader that has gone needs none."""
+    failure = explain(error) or Failure(str(error))
+    _flushed(sys.stdout)
+    if error.errno != errno.EPIPE:
+        failure.show()
+    _flushed(sys.stderr)
+    sys.exit(failure.exit_code)
+
+
+def _flushed(stream: IO[Any]) -> OSError | None:
+    """Flush a stream; one that fails leads nowhere from then on, or Python's own flush would end in 120."""
+    try:
+        stream.flush()
+    except OSError as error:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+        return error
     return None
 
 
