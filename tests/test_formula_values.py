@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import sys
 from typing import Any
 
 import mpmath
@@ -436,3 +437,13 @@ def test_a_reference_is_checked_without_arrays() -> None:
     for text in ("np.expp(x)", "y + 1", "np.load(x)", "lambda: x", "[x for x in x]", "os.system(x)"):
         with pytest.raises(FormulaError):
             check_reference(text, known)
+
+
+def test_a_reference_is_checked_without_the_packages_that_evaluate_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever generates has neither mpmath nor SciPy."""
+    monkeypatch.setitem(sys.modules, "mpmath", None)
+    check_reference("mpmath.log(x) + 1", {"x"})
+    with pytest.raises(ModuleNotFoundError, match=r"mpmath\.log: .*install baracuda\[test\]"):
+        reference("mpmath.log(x)", {"x": np.ones(2)})

@@ -10,7 +10,7 @@ import importlib
 import math
 import operator
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -153,6 +153,15 @@ def _column(node: ast.AST) -> int:
     return int(getattr(node, "col_offset", 0)) + 1
 
 
+def _absent(dotted: str, error: ModuleNotFoundError) -> Callable[..., Any]:
+    """What stands for a function of a package that is not installed: it says so when it is called."""
+
+    def call(*_: Any, **__: Any) -> Any:
+        raise ModuleNotFoundError(f"{dotted}: {error}; install baracuda[test]", name=error.name)
+
+    return call
+
+
 def _dotted(node: ast.expr) -> str | None:
     if isinstance(node, ast.Name):
         return node.id
@@ -234,7 +243,11 @@ class _Walker:
             raise FormulaError(f"unknown name {dotted!r} ({known})", column)
         if name.startswith("_") or name in _REFUSED.split():
             raise FormulaError(f"{dotted!r} is not allowed in a reference", column)
-        owner = importlib.import_module(_MODULES[module])
+        try:
+            owner = importlib.import_module(_MODULES[module])
+        except ModuleNotFoundError as error:
+            # Only tests evaluate references: whoever generates need not have what they are written in.
+            return _absent(dotted, error)
         found = getattr(owner, name, None)
         if found is None:
             hint = suggest(name, dir(owner))
