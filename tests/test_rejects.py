@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from devices import each_plan, each_program, small_problems
+from devices import each_plan, each_program, overwrite, small_problems
 
 from baracuda.codegen import verify
 from baracuda.codegen.formula import evaluate, free_names
@@ -40,14 +44,24 @@ class Good:
         return {name: as_tensor(tensor.array) for name, tensor in self.run.tensors.items()}
 
 
-@pytest.fixture
-def good(backend, op, direction, monkeypatch):
-    """A call over (4, 6), all tensors contiguous; no test that takes it may get as far as a launch."""
+@pytest.fixture(params=["first", "known"])
+def good(request, backend, op, direction, monkeypatch):
+    """A call over (4, 6), all tensors contiguous; no test that takes it may get as far as a launch.
+
+    Of a plan that ran never before, and of one that knows the call: it may not mistake a spoiled one for it.
+    """
     problem = small_problems(op, direction, "f32", (4, 6))[0]
     problem = problem.with_fields(
         **{name: (4, 6) for name, rule in op.family.descriptor.items() if rule.type == "shape"}
     )
     prepared = verify.prepare(backend, problem, verify.inputs_for(problem))
+    if request.param == "known":
+        args, space = prepared.args(), backend.workspace(prepared.plan.workspace_size())
+        for _ in range(3):
+            prepared.plan.run(backend.stream, space, args)
+        backend.synchronize()
+        for name in problem.outputs():
+            overwrite(backend, prepared.tensors[name])
     monkeypatch.setattr(Plan, "_pack", None)
     yield Good(problem, prepared)
     for tensor in prepared.tensors.values():
@@ -108,6 +122,7 @@ def test_fields_of_the_wrong_type(good, op, direction):
         "axes": ["ab", (0.5,)],
         "f64": ["one", (1,)],
         "i64": [0.5, "1"],
+        "extent": [0.5, "1", (4,), None],
         "bool": [1],
     }
     rules, defaults = good.problem.plan_class.DESCRIPTOR.RULES, good.problem.plan_class.DESCRIPTOR.DEFAULTS
@@ -121,13 +136,14 @@ def test_fields_of_the_wrong_type(good, op, direction):
 
 @each_plan()
 def test_negative_extents(backend, good, op, direction):
-    for name, rule in op.family.descriptor.items():
-        if rule.type == "shape":
-            bad = good.problem.descriptor(**{name: (4, -6)})
-            with pytest.raises(
-                InvalidProblem, match=rf"^{good.name.replace('Plan', '')}.*{name} is \(4, -6\), want"
-            ):
-                good.problem.plan_class.select(backend.stream, bad)
+    negative = {"shape": (4, -6), "extent": -6}
+    fields = {name: rule.type for name, rule in op.family.descriptor.items() if rule.type in negative}
+    assert fields
+    for name, kind in fields.items():
+        bad = good.problem.descriptor(**{name: negative[kind]})
+        message = rf"^{good.name.replace('Plan', '')}.*{name} is {re.escape(str(negative[kind]))}, want"
+        with pytest.raises(InvalidProblem, match=message):
+            good.problem.plan_class.select(backend.stream, bad)
 
 
 @each_plan()
@@ -176,6 +192,56 @@ def test_numbers_that_the_op_excludes(backend, good, op, direction):
             with pytest.raises(InvalidProblem, match=rf"^{good.name}: {attribute.source} is {value}, want"):
                 good.problem.plan_class.select(backend.stream, bad)
         assert excluded
+
+
+#: Values of which one or another breaks a rule about a field, by the field's type.
+BREAKING = {
+    "f64": [float("nan"), float("inf"), -float("inf"), -1.0, 0.0, 0.5, 1e-3, 1e6],
+    "i64": [-1, 0],
+    "extent": [0, 1, 3, 10**6],
+    "shape": [(0, 6), (4, 0), (5, 6), (4, 7), (0,)],
+}
+
+
+@each_program()
+def test_no_rule_of_the_spec_can_be_broken(backend, op, direction):
+    """What `violations` of a plan class says is what `select` raises, and no rule is without an example."""
+    problem = small_problems(op, direction, "f32", (4, 6))[0]
+    cls, broken = problem.plan_class, set()
+    choices = {name: op.options[name] for name in op.options}
+    for options in itertools.product(*choices.values()):
+        for name, rule in op.family.descriptor.items():
+            for value in BREAKING.get(rule.type, ()):
+                desc = problem.descriptor(**dict(zip(choices, options, strict=True)), **{name: value})
+                try:
+                    desc.check()
+                except InvalidProblem:
+                    continue
+                found = list(cls.violations(desc))
+                if found:
+                    assert f"{name} is {value}" in "".join(found)
+                    with pytest.raises(
+                        InvalidProblem, match="^" + re.escape(f"{cls.__name__}: {found[0]}") + "$"
+                    ):
+                        cls.select(backend.stream, desc)
+                broken |= {message.partition("want ")[2] for message in found}
+    assert broken >= rules_of(cls, op)
+
+
+def rules_of(cls, op):
+    """What the messages of a plan class want, those of other ops left out."""
+    wanted = set()
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(cls.violations)))):
+        if isinstance(node, ast.If) and isinstance(node.body[0], ast.Expr):
+            kinds = re.findall(r"desc\.kind\.value == '(\w+)'", ast.unparse(node.test))
+            text = "".join(
+                part.value
+                for part in ast.walk(node.body[0])
+                if isinstance(part, ast.Constant) and "want " in str(part.value)
+            )
+            if op.kind.lower() in kinds or not kinds:
+                wanted.add(text.partition("want ")[2])
+    return wanted
 
 
 @each_plan()
@@ -387,6 +453,25 @@ def test_a_tensor_on_another_device(good, op, direction):
             refused(good, InvalidProblem, f"{name} lies on {elsewhere}", f"want {here}", **{name: moved})
 
 
+class CudaArray:
+    """An array of some library in CUDA memory, or so it says."""
+
+    def __init__(self, ref):
+        strides = tuple(stride * ref.element.itemsize for stride in ref.strides)
+        self.__cuda_array_interface__ = {
+            "data": (ref.pointer, False), "shape": ref.shape, "strides": strides,
+            "typestr": ref.element.numpy.str, "version": 3,
+        }  # fmt: skip
+
+
+@each_plan()
+def test_a_cuda_array_on_the_host_stream(good, op, direction):
+    if good.run.backend.kind != "host":
+        pytest.skip("a plan of the host executor")
+    for name, ref in good.refs().items():
+        refused(good, InvalidProblem, f"{name} lies on cuda:0", "want host", **{name: CudaArray(ref)})
+
+
 @pytest.mark.cuda
 @each_plan()
 def test_a_numpy_array_on_a_cuda_stream(good, op, direction):
@@ -413,6 +498,18 @@ def test_layouts_that_a_kernel_does_not_take(good, op, direction):
             refused(good, InvalidProblem, name, "stride 2", "want 1", **{name: stepped})
         elif layout == "contiguous":
             refused(good, Unsupported, name, "strides", "contiguous", **{name: stepped})
+
+
+@each_plan()
+def test_the_innermost_stride_of_an_empty_tensor_says_nothing(backend, op, direction):
+    inner = [name for name, tensor in op.family.tensors(direction).items() if tensor.layout == "inner"]
+    for problem in small_problems(op, direction, "f32", (0, 6)) if inner else ():
+        prepared = verify.prepare(backend, problem, verify.inputs_for(problem))
+        for name in inner:
+            ref = as_tensor(prepared.tensors[name].array)
+            assert 0 in ref.shape
+            stepped = replace(ref, strides=tuple(7 * stride + 3 for stride in ref.strides), buffer=None)
+            prepared.plan.can_implement(prepared.args(**{name: stepped}))
 
 
 @each_program()
