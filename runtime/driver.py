@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import importlib
+import os
 import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
@@ -42,6 +43,7 @@ class _Binding(NamedTuple):
 @functools.cache
 def _cuda() -> _Binding:
     """CuPy's bindings; raises `DriverError` where CuPy is missing."""
+    _process()
     try:
         return _Binding(
             importlib.import_module("cupy_backends.cuda.api.driver"),
@@ -54,9 +56,18 @@ def _cuda() -> _Binding:
         ) from error
 
 
+@functools.cache
+def _process() -> int:
+    """The process that used CUDA first: this one, or one that forked it."""
+    return os.getpid()
+
+
 def _fail(what: str, error: Exception) -> NoReturn:
     """Raise `DriverError` for a failed call: what was tried, then the driver's name and text of the error."""
-    raise DriverError(f"{what}: {error}", status=getattr(error, "status", 0)) from error
+    status = getattr(error, "status", 0)
+    forked = status == _NOT_INITIALIZED and _process() != os.getpid()
+    hint = "; CUDA does not survive a fork: start processes by the method 'spawn'" if forked else ""
+    raise DriverError(f"{what}: {error}{hint}", status=status) from error
 
 
 # Devices

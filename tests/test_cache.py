@@ -496,6 +496,7 @@ def test_eight_processes_on_an_empty_cache(fresh_cache: Path) -> None:
             [sys.executable, "-W", "error", "-c", PROCESS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
         )
         for _ in range(8)
@@ -509,8 +510,8 @@ def test_eight_processes_on_an_empty_cache(fresh_cache: Path) -> None:
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in processes:
-        output, _ = process.communicate(timeout=120)
-        assert process.returncode == 0
+        output, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
         keys.add(output.strip())
     (key,) = keys
     cache = DiskCache(fresh_cache)

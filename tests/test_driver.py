@@ -264,6 +264,20 @@ def test_errors_name_kernel_and_status(cuda: FakeCuda) -> None:
         driver.load_module(b"text", 0, "probe.cu")
 
 
+def test_a_forked_child_is_told_why_nothing_works(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*args: int) -> None:
+        raise FakeError(3, "CUDA_ERROR_NOT_INITIALIZED: initialization error")
+
+    launch = load().kernel("kernel").pack((1, 1, 1), 32, 0, PARAMS)
+    monkeypatch.setattr(launch, "_launch", gone)
+    for parent, told in ((driver.os.getpid(), False), (driver.os.getppid(), True)):
+        monkeypatch.setattr(driver, "_process", lambda parent=parent: parent)
+        with pytest.raises(DriverError, match="CUDA_ERROR_NOT_INITIALIZED") as caught:
+            launch(0)
+        assert ("does not survive a fork: start processes by the method 'spawn'" in str(caught.value)) == told
+        assert caught.value.status == 3
+
+
 def test_capture_status(cuda: FakeCuda) -> None:
     assert driver.is_capturing(5) is True
     assert driver.is_capturing(6) is False

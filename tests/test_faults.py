@@ -181,6 +181,45 @@ def test_a_fork_after_plans_were_used(threads: str) -> None:
     assert output_of(process(FORK, BARACUDA_HOST_THREADS=threads)) == "[0, 0, 0]\n"
 
 
+FORK_OF_CUDA = """
+import cupy
+import baracuda
+from baracuda.errors import DriverError
+host, cuda = baracuda.Stream.host(), baracuda.Stream(0, baracuda.Device("cuda"))
+plan = problem.select(cuda)
+arrays = {name: cupy.asarray(array) for name, array in problem.tensors().items()}
+space = cupy.empty(max(plan.workspace_size(), 1), cupy.uint8)
+
+def on_gpu():
+    plan.run(cuda, space, problem.plan.ARGS(**arrays))
+    cupy.cuda.runtime.deviceSynchronize()
+
+on_gpu()
+before = use(problem.select(host))
+child = os.fork()
+if child == 0:
+    good = False
+    try:
+        try:
+            on_gpu()
+        except DriverError as error:
+            good = "does not survive a fork" in str(error)
+            print(error, file=sys.stderr, flush=True)
+        good = good and use(problem.select(host)) == before
+    finally:
+        os._exit(not good)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+on_gpu()
+print(b"".join(arrays[name].get().tobytes() for name in problem.outputs()) == before)
+"""
+
+
+@pytest.mark.cuda
+def test_a_fork_after_cuda_was_used_is_an_error_in_the_child_and_harmless_to_the_parent() -> None:
+    """The host executor works on in the child."""
+    assert output_of(process(FORK_OF_CUDA)) == "0\nTrue\n"
+
+
 def test_descriptors_and_errors_cross_to_a_spawned_process(tmp_path: Path) -> None:
     import pickle
 
@@ -223,6 +262,51 @@ with warnings.catch_warnings(record=True) as caught:
 ours = [str(warning.message) for warning in caught if "baracuda" in str(warning.message)]
 print(len(ours), "BARACUDA_CACHE_DIR" in "".join(ours))
 """
+
+
+# Without this privilege root, too, is held to the modes of its own folders.
+WITHOUT_PRIVILEGE = """
+import ctypes
+header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+sets = (ctypes.c_uint32 * 6)()
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.capget(header, sets) == 0
+sets[0] &= ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+assert libc.capset(header, sets) == 0
+folder = os.environ["BARACUDA_CACHE_DIR"]
+try:
+    open(folder + "/probe", "w")
+except PermissionError:
+    pass
+else:
+    sys.exit("this process may write everywhere")
+"""
+NVRTC_TOO = """
+from baracuda.compile import loader
+from baracuda.compile.unit import Unit
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        loader.compile_only(Unit("a.cu", 'extern "C" __global__ void a(float* x) { *x = 1; }', ()), "sm_90")
+print(len(caught), "BARACUDA_CACHE_DIR" in str(caught[0].message))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gives up a privilege of Linux")
+@pytest.mark.parametrize("depth", ["all of it", "its folders"])
+def test_a_cache_folder_that_is_read_only_costs_one_warning(fresh_cache: Path, depth: str) -> None:
+    """For libraries of the host and for kernels of a GPU."""
+    inner = [fresh_cache / name for name in ("host", "kernels")]
+    for folder in [fresh_cache, *(inner if depth == "its folders" else ())]:
+        folder.mkdir(mode=0o700)
+    for folder in [*(inner if depth == "its folders" else ()), fresh_cache]:
+        folder.chmod(0o500)
+    try:
+        found = output_of(process(WITHOUT_PRIVILEGE + WARNED + NVRTC_TOO))
+    finally:
+        fresh_cache.chmod(0o700)
+    assert found == f"{expected()}\n1 True\n1 True\n"
+    assert [path for path in fresh_cache.rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.parametrize("place", ["file", "below a file", "kernel's own"])
