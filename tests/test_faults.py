@@ -309,17 +309,19 @@ def test_a_cache_folder_that_is_read_only_costs_one_warning(fresh_cache: Path, d
     assert [path for path in fresh_cache.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("place", ["file", "below a file", "kernel's own"])
+@pytest.mark.parametrize("place", ["file", "below a file", "kernel's own", "no home"])
 def test_a_cache_folder_that_cannot_be_used_costs_one_warning(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("in the way")
     folders = {
+        "no home": "",
         "file": tmp_path / "file",
         "below a file": tmp_path / "file" / "x",
         "kernel's own": Path("/proc/x"),
     }
-    if place == "kernel's own" and not Path("/proc").is_dir():
+    if place in ("kernel's own", "no home") and not Path("/proc").is_dir():
         pytest.skip("no /proc here")
-    found = output_of(process(WARNED, BARACUDA_CACHE_DIR=str(folders[place])))
+    home = {"HOME": "/proc/nonexistent", "XDG_CACHE_HOME": ""} if place == "no home" else {}
+    found = output_of(process(WARNED, BARACUDA_CACHE_DIR=str(folders[place]), **home))
     assert found == f"{expected()}\n1 True\n"
     assert (tmp_path / "file").read_text() == "in the way"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import hashlib
@@ -88,6 +89,20 @@ def test_the_tree_is_what_the_spec_gives(texts: dict[str, str]) -> None:
 def test_rendering_twice_gives_the_same(spec: Spec, texts: dict[str, str]) -> None:
     assert render(spec) == texts
     assert list(render(load_spec())) == list(texts)
+
+
+def test_the_order_of_a_folder_changes_nothing(
+    texts: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, scanned = os.listdir, os.scandir
+    monkeypatch.setattr(os, "listdir", lambda *path: sorted(listed(*path), reverse=True))
+
+    def scandir(*path: Any) -> Any:
+        with scanned(*path) as entries:
+            return contextlib.nullcontext(iter(sorted(entries, key=lambda entry: entry.name, reverse=True)))
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert digest(render(load_spec())) == digest(texts)
 
 
 def digest(texts: dict[str, str]) -> str:
