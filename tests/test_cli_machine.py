@@ -205,6 +205,12 @@ def test_doctor_on_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert not fact.found
     assert f"{tmp_path / 'bad.pack'} is no pack" in fact.detail
     assert "baracuda-gen compile" in fact.remedy
+    (tmp_path / "bad.pack").write_bytes((tmp_path / "good.pack").read_bytes()[:-3])
+    [fact] = installation.pack_facts()
+    assert (fact.found, f"{tmp_path / 'bad.pack'} is truncated: it has" in fact.detail) == (False, True)
+    (tmp_path / "bad.pack").unlink()
+    [fact] = installation.pack_facts()
+    assert (fact.found, "bad.pack cannot be read: No such file" in fact.detail) == (False, True)
 
 
 def test_a_pack_stands_in_for_a_compiler() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -234,6 +235,68 @@ def test_commands_take_the_spec(spec: Path, tmp_path: Path) -> None:
     assert run("generate", "--spec", spec).exit_code == 2
 
 
+def test_a_package_can_say_all_of_itself(spec: Path, tmp_path: Path, fresh_cache: Path) -> None:
+    """Its own spec and templates lie in it, so what the first spec gave is not needed any more."""
+    out = tmp_path / "elsewhere" / "my_pkg"
+    assert run("generate", "--spec", spec, "--out", out).exit_code == 0
+    listed, shown = (run(*words, "--spec", spec).output for words in (("list",), ("show", "negated_sum")))
+    shutil.rmtree(spec.parent)
+    own = out / "ops.yaml"
+    assert run("list", "--spec", own).output == listed
+    assert run("show", "negated_sum", "--spec", own).output == shown.replace("my_ops.yaml", "ops.yaml")
+    assert run("lint", "--spec", own).exit_code == 0
+    assert run("check", "--spec", own, "--out", out).exit_code == 0
+    again = run("generate", "--spec", own, "--out", out)
+    assert (again.exit_code, "0 written, 0 removed" in again.output) == (0, True)
+    compiled = run("compile", "--spec", own, "--arch", "sm_90", "--op", "negated_sum", "--dtype", "f16")
+    assert "sm_90: 2 of 2 units compiled" in compiled.output
+
+
+def test_a_template_brings_those_that_it_includes(spec: Path) -> None:
+    templates = spec.parent / "templates"
+    (templates / "negated_map.cu.j2").write_text('{% include "part.j2" %}\n{% include "map.cu.j2" %}\n')
+    (templates / "part.j2").write_text("// {{ banner | length }} {% include names.pop() ignore missing %}\n")
+    (templates / "nobody's.j2").write_text("// included by a name that is computed, or not at all\n")
+    (templates / "notes.txt").write_text("no template")
+    with pytest.raises(SpecError, match=r"'names' is undefined"):
+        render(load_spec(spec))
+    (templates / "part.j2").write_text('// {% include ["nobody\'s.j2"] %}\n')
+    found = [name for name in render(load_spec(spec)) if name.startswith("templates/")]
+    assert sorted(found) == ["templates/negated_map.cu.j2", "templates/nobody's.j2", "templates/part.j2"]
+    (templates / "part.j2").write_text("//\n")
+    found = [name for name in render(load_spec(spec)) if name.startswith("templates/")]
+    assert sorted(found) == ["templates/negated_map.cu.j2", "templates/part.j2"]
+
+
+def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
+    """What an op leaves behind goes, what is the user's stays, and the package imports."""
+    out = tmp_path / "in_place_ops"
+    assert run("generate", "--spec", spec, "--out", out).exit_code == 0
+    (out / "helpers.py").write_text("ANSWER = 42\n")
+    smaller = SPEC.replace(SPEC[SPEC.index("  negated_sum:") : SPEC.index("  ours_sum:")], "")
+    spec.write_text(smaller.replace("2 * sum(x)", "3 * sum(x)"), encoding="utf-8")
+    stale = run("check", "--spec", spec, "--out", out)
+    assert stale.exit_code == 1
+    for words in ("stale: ", "changed: ", "foreign: "):
+        assert words in stale.stderr
+    again = run("generate", "--spec", spec, "--out", out)
+    assert again.exit_code == 0
+    assert f"removed {out / 'kernels' / 'ternary' / 'negated_sum.cu'}" in again.output
+    assert f"removed {out / 'templates' / 'negated_map.cu.j2'}" in again.output
+    assert not (out / "templates").exists()
+    sys.path.append(str(tmp_path))
+    try:
+        package = importlib.import_module("in_place_ops")
+        assert importlib.import_module("in_place_ops.helpers").ANSWER == 42
+    finally:
+        sys.path.remove(str(tmp_path))
+    desc = package.ReduceDescriptor(kind="sum", input_shape=(2, 3), reduce_axis=1, element="f32")
+    x, y = np.ones((2, 3), np.float32), np.empty((2, 1), np.float32)
+    package.ReducePlan.select(baracuda.Stream.host(), desc)(x=x, y=y)
+    assert y.tolist() == [[9.0], [9.0]]
+    assert not hasattr(package, "SignedPlan")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -267,13 +330,17 @@ def test_mistakes_are_named_with_their_line(spec: Path, old: str, new: str, mess
         ("// fine\n{% if %}\n", 2, "Expected an expression"),
         ("// fine\n\n{{ no_such_hole }}\n", 3, "'no_such_hole' is undefined"),
         ('{% include "no_such.j2" %}\n', 1, "no_such.j2"),
+        ("//\n{{ 1 // 0 }}\n", 2, "ZeroDivisionError: "),
+        ("{{ results + 1 }}\n", 1, "TypeError: "),
+        ('{% include "negated_map.cu.j2" %}\n', 1, "RecursionError: "),
+        ("// f\udcfcr\n", 1, "UnicodeDecodeError: "),
     ],
 )
 def test_a_mistake_in_a_template_is_bad_input(
     spec: Path, tmp_path: Path, template: str, line: int, message: str
 ) -> None:
     path = spec.parent / "templates" / "negated_map.cu.j2"
-    path.write_text(template, encoding="utf-8")
+    path.write_text(template, encoding="utf-8", errors="surrogateescape")
     result = run("generate", "--spec", spec, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert f"{path}:{line}: " in result.stderr
