@@ -15,10 +15,9 @@ using baracuda::i64;
 // Squares: sum of the squares of x, in three ranges.
 struct Squares {
     static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
-    static constexpr A tiny = baracuda::by_compute<A>(1.0842021724855044e-19f, 1.4916681462400413e-154);
     static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
     static constexpr A grow = baracuda::by_compute<A>(1.2676506002282294e+30f, 5.260135901548374e+210);
-    static constexpr A ample = baracuda::by_compute<A>(8.271806125530277e-25f, 1.18e-271);
+    static constexpr A ample = baracuda::by_compute<A>(1.925929944387236e-34f, 1.4582244039112795e-303);
     A big = A(0);
     A mid = A(0);
     A small = A(0);
@@ -31,33 +30,27 @@ struct Squares {
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const bool is_big = baracuda::abs(x) > huge;
-        const bool is_small = baracuda::abs(x) < tiny && r.mid < ample;
-        run = {r.big + (is_big ? baracuda::square(x * shrink) : A(0)),
-            r.mid + ((is_big || is_small) ? A(0) : baracuda::square(x)),
-                r.small + (is_small ? baracuda::square(x * grow) : A(0))};
+        run = {r.big + (is_big ? baracuda::square(x * shrink) : A(0)), r.mid + (is_big ? A(0) : baracuda::square(x)),
+            r.small + (r.mid < ample ? baracuda::square(x * grow) : A(0))};
     }
     struct Trial {  // a pack that is taken in by a cheaper step
         A big;
         A mid;
         A small;
-        A before;
-        A least;
         A total;
     };
-    BARACUDA_FN static Trial attempt(const Run& r) { return {r.big, r.mid, r.small, r.mid, baracuda::inf<A>, A(0)}; }
+    BARACUDA_FN static Trial attempt(const Run& r) { return {r.big, r.mid, r.small, A(0)}; }
     BARACUDA_FN static void push(Trial& trial, A x, i64 index) {
         const Trial r = trial;
-        trial = {r.big, r.mid + baracuda::square(x), r.small, r.before, baracuda::min(r.least, baracuda::abs(x)),
-            r.total + baracuda::abs(x)};
+        trial = {r.big, r.mid + baracuda::square(x), r.small, r.total + baracuda::abs(x)};
     }
-    BARACUDA_FN static bool fits(const Trial& r) {
-        return r.mid < huge * huge && (r.before >= ample || r.least >= tiny || r.total == A(0));
-    }
+    BARACUDA_FN static bool fits(const Trial& r) { return r.mid < huge * huge && (r.mid >= ample || r.total == A(0)); }
     BARACUDA_FN static Run settle(const Trial& r) {
         return {r.big, r.mid, r.small};
     }
     BARACUDA_FN static Squares close(const Run& r) {
-        return {r.big, r.mid, r.small};
+        const bool scant = r.mid < ample;
+        return {r.big, scant ? A(0) : r.mid, scant ? r.small : A(0)};
     }
     BARACUDA_FN static Squares merge(const Squares& a, const Squares& b) {
         return {a.big + b.big, a.mid + b.mid, a.small + b.small};
