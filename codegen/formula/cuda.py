@@ -55,9 +55,9 @@ class _Printer:
             a, b = (self.inside(arg, _SUM) for arg in node.args)
             return f"{a} {node.text} {b}", _COMPARE
         if node.kind == "logic":
-            # `and` inside `or` is parenthesised: few readers trust the precedence, and g++ warns.
-            sign, level = ("&&", _AND) if node.text == "and" else ("||", _OR)
-            return f" {sign} ".join(self.inside(arg, _COMPARE) for arg in node.args), level
+            # Conditions are cheap and free of effects: all are computed, where && and || may become branches.
+            sign, level = ("&", _AND) if node.text == "and" else ("|", _OR)
+            return f" {sign} ".join(self.inside(arg, _SHIFT) for arg in node.args), level
         if node.kind == "select":
             condition = self.inside(node.args[0], _COMPARE)
             then, other = (self.inside(arg, _OR) for arg in node.args[1:])

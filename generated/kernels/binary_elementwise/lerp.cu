@@ -33,9 +33,9 @@ struct Formula {
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
         const A t = toward_b ? weight : rest;
-        const A z = (near == far || t == A(0)) ? near : (t == A(1) ? far : near + t * (far - near));
+        const A z = ((near == far) | (t == A(0))) ? near : (t == A(1) ? far : near + t * (far - near));
         const bool beyond = far > A(0) ? z > far : z < far;
-        const A between = (beyond == (t > A(1)) || baracuda::isnan(z)) ? z : far;
+        const A between = ((beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
         const A mixed = a * rest + b * weight;
         out[0] = at_a ? a : (at_b ? b : ((a < A(0)) != (b < A(0)) ? mixed : between));
     }

@@ -32,7 +32,7 @@ struct Formula {
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        const bool hit = x == row.y || (baracuda::isnan(x) && row.of_row0);
+        const bool hit = (x == row.y) | (baracuda::isnan(x) & row.of_row0);
         out[0] = hit ? row.dy : A(0);
     }
 };

@@ -46,7 +46,7 @@ struct Formula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A y = row_in[1];
-        const bool hit = x == y || (baracuda::isnan(x) && baracuda::isnan(y));
+        const bool hit = (x == y) | (baracuda::isnan(x) & baracuda::isnan(y));
         First::push(run.i, hit, index);
     }
     BARACUDA_FN static State close(const Run& run) {

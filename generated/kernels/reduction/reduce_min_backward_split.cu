@@ -47,7 +47,7 @@ struct Formula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A y = row_in[1];
-        const bool hit = x == y || (baracuda::isnan(x) && baracuda::isnan(y));
+        const bool hit = (x == y) | (baracuda::isnan(x) & baracuda::isnan(y));
         Count::push(run.n, hit, index);
     }
     BARACUDA_FN static State close(const Run& run) {
@@ -67,7 +67,7 @@ struct Formula {
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        const bool hit = x == row.y || (baracuda::isnan(x) && row.of_row1);
+        const bool hit = (x == row.y) | (baracuda::isnan(x) & row.of_row1);
         out[0] = hit ? row.of_row0 : A(0);
     }
 };

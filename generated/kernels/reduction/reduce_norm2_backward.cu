@@ -44,7 +44,9 @@ struct Squares {
         const Trial r = trial;
         trial = {r.big, r.mid + baracuda::square(x), r.small, r.total + baracuda::abs(x)};
     }
-    BARACUDA_FN static bool fits(const Trial& r) { return r.mid < huge * huge && (r.mid >= ample || r.total == A(0)); }
+    BARACUDA_FN static bool fits(const Trial& r) {
+        return (r.mid < huge * huge) & ((r.mid >= ample) | (r.total == A(0)));
+    }
     BARACUDA_FN static Run settle(const Trial& r) {
         return {r.big, r.mid, r.small};
     }

@@ -45,10 +45,10 @@ struct Product {
         const Trial r = trial;
         const A both = r.m * x;
         trial = {both, baracuda::fma(r.c, x, baracuda::fma(r.m, x, -both)), i32(r.e), i32(r.zeros),
-            r.w + baracuda::square(x)};
+            baracuda::fma(x, x, r.w)};
     }
     BARACUDA_FN static bool fits(const Trial& r) {
-        return r.w < A(256) && baracuda::abs(r.m) >= A(6e-08) && baracuda::abs(r.m) < A(10000000000.0);
+        return (r.w < A(256)) & (baracuda::abs(r.m) >= A(6e-08)) & (baracuda::abs(r.m) < A(10000000000.0));
     }
     BARACUDA_FN static Run settle(const Trial& r) {
         return {baracuda::normal_mantissa(r.m), r.c * baracuda::normal_scale(r.m),
@@ -62,9 +62,9 @@ struct Product {
         const A both = a.m * b.m;
         const A rest = baracuda::fma(a.m, b.m, -both) + (a.m * b.c + a.c * b.m);
         const A top = baracuda::isfinite(both) ? both + rest : both;
-        return {baracuda::mantissa(top), baracuda::isfinite(top)
-            ? baracuda::ldexp(both - top + rest, -baracuda::exponent(top)) : A(0), a.e + b.e + baracuda::exponent(top),
-                a.zeros + b.zeros};
+        return {baracuda::isfinite(top) ? baracuda::normal_mantissa(top) : top,
+            baracuda::isfinite(top) ? (both - top + rest) * baracuda::normal_scale(top) : A(0),
+                a.e + b.e + (baracuda::isfinite(top) ? baracuda::normal_exponent(top) : 0), a.zeros + b.zeros};
     }
     BARACUDA_FN A value() const { return zeros > 0 ? m * A(0) : baracuda::ldexp(m, e); }
 };

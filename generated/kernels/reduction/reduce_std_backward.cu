@@ -92,7 +92,7 @@ struct Formula {
         const A v_origin = state.v.origin;
         const A v_shift = state.v.shift;
         const i64 freedom = extent - correction;
-        const A factor = (freedom <= 0 || v_m2 == baracuda::inf<A>) ? baracuda::nan<A>
+        const A factor = ((freedom <= 0) | (v_m2 == baracuda::inf<A>)) ? baracuda::nan<A>
             : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
         return {dy, v_origin, v_shift, factor};
     }

@@ -24,6 +24,8 @@ constexpr int AGGREGATE_THREADS = 256;
 constexpr int WARPS = AGGREGATE_THREADS / LANES;
 
 BARACUDA_FN constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
+// The largest power of two that is not above `count`.
+BARACUDA_FN constexpr int power_of_two_to(int count) { return count < 2 ? 1 : 2 * power_of_two_to(count / 2); }
 
 // How the rows lie in memory and how they are spread over threads: 2^lane_bits lanes of a warp and 2^warp_bits warps
 // of a block share a row, `splits` blocks do, each warp taking `chunks` chunks, a power of two.
@@ -50,28 +52,31 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     BARACUDA_FN int warps() const { return 1 << warp_bits; }
 };
 
-// Elements one after another; not inlined, so that its registers are not the common path's.
-template <int COUNT, class Formula, class A, int EI, int RI>
+// The number of a lane's element s, of packs of SIZE that lie a warp's packs apart.
+template <int SIZE> BARACUDA_FN i64 number_in_lane(i64 first, int s) { return first + s / SIZE * LANES * SIZE + s % SIZE; }
+
+// Elements of a lane one after another; not inlined, so that its registers are not the common path's.
+template <int COUNT, int SIZE, class Formula, class A, int EI, int RI>
 BARACUDA_RARE void push_each(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
     BARACUDA_KEEP_LOOP
-    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, first + s);
+    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, number_in_lane<SIZE>(first, s));
 }
 
 // The same for registers: copies, so that run and x stay there where this does not happen.
-template <int COUNT, class Formula, class A, int EI, int RI>
+template <int SIZE, int COUNT, class Formula, class A, int EI, int RI>
 BARACUDA_FN void push_copies(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
     typename Formula::Run changed = run;
     A copy[COUNT][EI], row_copy[RI];
     for (int s = 0; s < COUNT; ++s)
         for (int i = 0; i < EI; ++i) copy[s][i] = x[s][i];
     for (int r = 0; r < RI; ++r) row_copy[r] = row_in[r];
-    push_each<COUNT>(formula, changed, copy, row_copy, first);
+    push_each<COUNT, SIZE>(formula, changed, copy, row_copy, first);
     run = changed;
 }
 
-// Neighbouring elements of several rows into their runs, by the formula's cheaper step where there is one, with equal
+// Elements of a lane of several rows into their runs, by the formula's cheaper step where there is one, with equal
 // bits. False where that does not fit them all: then the runs are as they were.
-template <int COUNT, int ROWS, class Formula, class A, int EI, int RI>
+template <int SIZE, int COUNT, int ROWS, class Formula, class A, int EI, int RI>
 BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)[ROWS], const A (&x)[ROWS][COUNT][EI], const A (&row_in)[ROWS][RI], i64 first) {
     if constexpr (Formula::USUAL) {
         typename Formula::Trial trial[ROWS];
@@ -79,8 +84,8 @@ BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r) {
             trial[r] = Formula::attempt(run[r]);
-            for (int s = 0; s < COUNT; ++s) formula.push(trial[r], x[r][s], row_in[r], first + s);
-            fits = fits && Formula::fits(trial[r]);
+            for (int s = 0; s < COUNT; ++s) formula.push(trial[r], x[r][s], row_in[r], number_in_lane<SIZE>(first, s));
+            fits &= Formula::fits(trial[r]);
         }
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r)
@@ -89,7 +94,7 @@ BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)
     } else {
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r)
-            for (int s = 0; s < COUNT; ++s) formula.push(run[r], x[r][s], row_in[r], first + s);
+            for (int s = 0; s < COUNT; ++s) formula.push(run[r], x[r][s], row_in[r], number_in_lane<SIZE>(first, s));
         return true;
     }
 }
@@ -107,6 +112,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     // Packs that are fetched together, and how many such groups are on their way: what shared memory has room for.
     static constexpr int GROUP = (EI > 2 || sizeof(State) > 48) ? 1 : (EI > 1 || sizeof(State) > 24) ? 2 : 4;
     static constexpr int STAGES = 2;
+    static constexpr int TOGETHER = SIZE * GROUP < 8 ? GROUP : SIZE < 8 ? 8 / SIZE : 1;  // packs of a cheaper step
     static constexpr int SLOTS = AHEAD ? STAGES * GROUP * at_least_one(EI) * AGGREGATE_THREADS : 1;
 
     const Operands& p;
@@ -139,12 +145,13 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         for (int i = 0; i < EI; ++i) pack[i] = load_pack(from[i] + element);
     }
 
-    BARACUDA_FN void push_packs(Run (&run)[1], const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
-        A x[1][SIZE][at_least_one(EI)];
+    // Packs of a lane, a warp's packs apart.
+    template <int COUNT> BARACUDA_FN void push_packs(Run (&run)[1], const Pack<T> (*pack)[at_least_one(EI)], i64 element) const {
+        A x[1][COUNT * SIZE][at_least_one(EI)];
         BARACUDA_UNROLL
-        for (int s = 0; s < SIZE; ++s)
-            for (int i = 0; i < EI; ++i) x[0][s][i] = widen(pack[i].item[s]);
-        if (!push_usual(formula, run, x, row_in, element)) push_copies(formula, run[0], x[0], row_in[0], element);
+        for (int s = 0; s < COUNT * SIZE; ++s)
+            for (int i = 0; i < EI; ++i) x[0][s][i] = widen_at(pack[s / SIZE][i], s % SIZE);
+        if (!push_usual<SIZE>(formula, run, x, row_in, element)) push_copies<SIZE>(formula, run[0], x[0], row_in[0], element);
     }
 
     BARACUDA_FN void push_scalar(Run& run, i64 element) const {
@@ -165,7 +172,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     }
     BARACUDA_FN void begin(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(pack[i].item[0]);
+        for (int i = 0; i < EI; ++i) x[i] = widen_at(pack[i], 0);
         formula.begin(run, x, row_in[0], element);
     }
 
@@ -209,7 +216,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
                     if (group == 0) begin(run[0], pack[0], first);
                 }
                 BARACUDA_UNROLL
-                for (int k = 0; k < GROUP; ++k) push_packs(run, pack[k], element + k * LANES * SIZE);
+                for (int k = 0; k < GROUP; k += TOGETHER) push_packs<TOGETHER>(run, pack + k, element + k * LANES * SIZE);
                 const bool here = group + STAGES < GROUPS;
                 const i64 coming = here ? element + STAGES * GROUP * LANES * SIZE
                                         : next * CHUNK + ((group + STAGES - GROUPS) * GROUP * LANES + lane) * SIZE;
@@ -226,7 +233,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
                 if (p.packed && element + SIZE <= extent) {
                     Pack<T> pack[at_least_one(EI)];
                     load(element, pack);
-                    push_packs(run, pack, element);
+                    push_packs<1>(run, &pack, element);
                 } else {
                     BARACUDA_KEEP_LOOP
                     for (int s = 0; s < SIZE && element + s < extent; ++s) push_scalar(run[0], element + s);
@@ -247,7 +254,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         BARACUDA_UNROLL
         for (int s = 0; s < SIZE; ++s) {
             A x[at_least_one(EI)], result[at_least_one(EO)];
-            for (int i = 0; i < EI; ++i) x[i] = widen(pack[i].item[s]);
+            for (int i = 0; i < EI; ++i) x[i] = widen_at(pack[i], s);
             formula.map(row, x, element + s, result);
             for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
         }

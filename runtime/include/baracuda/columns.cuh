@@ -69,7 +69,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         for (int s = 0; s < COUNT; ++s)
             for (int i = 0; i < EI; ++i) {
                 const Across across = bit_cast<Across>(x[s][i]);
-                for (int v = 0; v < VC; ++v) in[v][s][i] = widen(across.item[v]);
+                for (int v = 0; v < VC; ++v) in[v][s][i] = widen_at(across, v);
             }
     }
 
@@ -84,21 +84,21 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             if (begins)
                 for (int v = 0; v < VC; ++v) formula.begin(run[v], in[v][0], row_in[v], first);
         }
-        if (push_usual(formula, run, in, row_in, first)) return;
+        if (push_usual<COUNT>(formula, run, in, row_in, first)) return;
         forget_memory();
         read(x);
         widen_all(x, in);
         BARACUDA_UNROLL
-        for (int v = 0; v < VC; ++v) push_copies(formula, run[v], in[v], row_in[v], first);
+        for (int v = 0; v < VC; ++v) push_copies<COUNT>(formula, run[v], in[v], row_in[v], first);
     }
 
     // Elements are taken in by parts of a lane's SIZE. Those that come next are on their way meanwhile, into memory of
     // the thread's own: registers would be too few. A single column goes without.
     static constexpr bool AHEAD = VC > 1;
-    static constexpr int MOST = EI > 2 ? 1 : 4 / at_least_one(EI);
+    static constexpr int MOST = EI > 2 ? 1 : (VC > 2 ? 4 : 8) / at_least_one(EI);
     static constexpr int PART = SIZE < MOST ? SIZE : MOST;
     static constexpr int PARTS = SIZE / PART;
-    static constexpr int STAGES = AHEAD ? 32 / int(sizeof(Loaded)) : 1;
+    static constexpr int STAGES = AHEAD ? power_of_two_to(128 / (PART * at_least_one(EI) * int(sizeof(Loaded)))) : 1;
     static constexpr int SLOTS = AHEAD ? STAGES * PART * at_least_one(EI) * AGGREGATE_THREADS : 0;
 
     BARACUDA_FN static Loaded* slot(Loaded* slots, int stage, int s, int i) {
@@ -225,7 +225,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             BARACUDA_UNROLL
             for (int v = 0; v < VC; ++v) {
                 A in[at_least_one(EI)], result[at_least_one(EO)];
-                for (int i = 0; i < EI; ++i) in[i] = widen(bit_cast<Across>(x[i]).item[v]);
+                for (int i = 0; i < EI; ++i) in[i] = widen_at(bit_cast<Across>(x[i]), v);
                 formula.map(value[v], in, element, result);
                 for (int o = 0; o < EO; ++o) y[o].item[v] = rounded<T>(result[o]);
             }
@@ -235,11 +235,12 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     }
 };
 
-// A row of a tile is 128 bytes. A map has 16 bytes a thread, an aggregate but 8 of 16-bit numbers: the states of eight
-// columns would cost registers, and so blocks.
-template <class T> constexpr int A_THREAD = Pack<T>::SIZE < 4 ? Pack<T>::SIZE : 4;
+// A row of a tile is 128 bytes. A map has 16 bytes a thread, an aggregate fewer columns: their states cost registers, and
+// so blocks.
+template <class T, class Formula> constexpr int A_THREAD =
+    Pack<T>::SIZE < 4 || sizeof(typename Formula::State) > 16 ? 2 : 4;
 template <class T, class Formula, class Operands>
-using PackedColumns = ColumnTile<T, Formula, A_THREAD<T>, 128 / (A_THREAD<T> * int(sizeof(T))), Operands>;
+using PackedColumns = ColumnTile<T, Formula, A_THREAD<T, Formula>, 128 / (A_THREAD<T, Formula> * int(sizeof(T))), Operands>;
 template <class T, class Formula, class Operands> using ScalarColumns = ColumnTile<T, Formula, 1, LANES, Operands>;
 
 // The states of one chunk of a tile's columns, and where a row has no other chunk its outputs too.

@@ -52,7 +52,7 @@ BARACUDA_FN void map_contig(const ContigMap<IN, OUT>& p, const Formula& formula)
             BARACUDA_UNROLL
             for (int s = 0; s < SIZE; ++s) {
                 A in[IN], out[OUT];
-                for (int i = 0; i < IN; ++i) in[i] = widen(x[u][i].item[s]);
+                for (int i = 0; i < IN; ++i) in[i] = widen_at(x[u][i], s);
                 formula(in, out);
                 for (int o = 0; o < OUT; ++o) y[o].item[s] = rounded<T>(out[o]);
             }

@@ -93,6 +93,17 @@ template <class T> struct alignas(16) Pack {
 template <int BYTES> struct alignas(BYTES) Bytes { u32 word[BYTES / 4]; };
 template <> struct alignas(2) Bytes<2> { u16 word; };
 
+// Item s of several that lie together, widened. Of a word of two bf16 each takes one instruction.
+template <class Items, class T> BARACUDA_FN compute_t<T> widen_item(const Items&, int, const T& item) { return widen(item); }
+template <class Items> BARACUDA_FN float widen_item(const Items& items, int s, const bf16& item) {
+    if constexpr (sizeof(Items) % 4 != 0) return widen(item);
+    else {
+        const u32 word = bit_cast<Bytes<int(sizeof(Items))>>(items).word[s / 2];
+        return bit_cast<float>(s % 2 ? word & 0xffff0000u : word << 16);
+    }
+}
+template <class Items> BARACUDA_FN auto widen_at(const Items& items, int s) { return widen_item(items, s, items.item[s]); }
+
 template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_whole<Pack<T>>(from); }
 template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_whole(to, pack); }
 

@@ -74,11 +74,11 @@ template <class Whole> BARACUDA_FN void store_whole(void* to, const Whole& value
 }
 // What was read from memory before is read again after this.
 BARACUDA_FN void forget_memory() { asm volatile("" ::: "memory"); }
-// Copies 8 or 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.
+// Copies 4, 8 or 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.
 template <class Whole> BARACUDA_FN void copy_async(Whole* to, const void* from) {
     const u32 address = u32(__cvta_generic_to_shared(to));
     if constexpr (sizeof(Whole) == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(address), "l"(from) : "memory");
-    else asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"(address), "l"(from) : "memory");
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(address), "l"(from), "n"(sizeof(Whole)) : "memory");
 }
 BARACUDA_FN void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most PENDING of the thread's groups are still under way.
