@@ -347,24 +347,22 @@ template <class Formula, class State> BARACUDA_FN State merge_warps(State state,
 }
 
 // Up to 32 rounds in which the `warps` warps of a row took neighbouring chunks: lane r of each holds its state of
-// round r. Merged as the tree wants it, the warps of a round first; every lane gets the result. Calls in turn take
-// turns with two buffers, so that one barrier is enough.
+// round r. Merged as the tree wants it, the warps of a round first; every lane gets the result.
 template <class Formula, class State>
-BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps, int rounds, i64 turn) {
-    BARACUDA_SHARED(State, of_round, 2 * LANES * WARPS);
-    State* const own = of_round + (turn % 2 * WARPS + t.warp - t.warp_of_row) * LANES;
-    if (t.lane < rounds) own[t.lane * warps + t.warp_of_row] = held;
+BARACUDA_FN State merge_rounds(const State& held, const RowThread& t, int warps, int rounds) {
+    BARACUDA_SHARED(State, of_warp, LANES * WARPS);
+    BARACUDA_SHARED(State, of_round, LANES * WARPS / 2);  // two warps a row, or more
+    State* const states = of_warp + (t.warp - t.warp_of_row) * LANES;
+    State* const merged = of_round + (t.warp - t.warp_of_row) / warps * LANES;
+    if (t.lane < rounds) states[t.lane * warps + t.warp_of_row] = held;
     __syncthreads();
-    const int at_once = LANES / warps;
-    State state;
-    BARACUDA_KEEP_LOOP
-    for (int first = 0; first < rounds; first += at_once) {
-        const int round = first + t.lane / warps;
-        State merged = round < rounds ? own[round * warps + t.lane % warps] : State();
-        merged = merge_lanes<Formula>(merged, t.lane % warps, warps);
-        const State mine = shuffle_from(merged, (t.lane - first) % at_once * warps & (LANES - 1));
-        if (t.lane >= first && t.lane < first + at_once) state = mine;
-    }
+    const int place = t.warp_of_row * LANES + t.lane;
+    const bool there = place < rounds * warps;
+    State state = there ? states[place] : State();
+    state = merge_lanes<Formula>(state, t.lane % warps, warps);
+    if (there && place % warps == 0) merged[place / warps] = state;
+    __syncthreads();
+    state = t.lane < rounds ? merged[t.lane] : State();
     return shuffle_from(merge_lanes<Formula>(state, t.lane, rounds), 0);
 }
 
@@ -391,7 +389,7 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
             const State of_chunk = cursor.chunk(number, number + warps < end ? number + warps : -1, t.lane);
             if (t.lane == round) held = of_chunk;
         }
-        state = merge_rounds<Formula>(held, t, warps, rounds, done / LANES);
+        state = merge_rounds<Formula>(held, t, warps, rounds);
         if (p.chunks > LANES) fold.push(state, done / LANES, t.lane);
     }
     return p.chunks > LANES ? fold.total(p.chunks / LANES, t.lane) : state;
