@@ -31,7 +31,7 @@ def describe(spec: Spec, name: str) -> str:
         others = [other for other in op.alternatives if other.direction == direction]
         lines += ["", *_plan(op, program, others)]
     if op.host:
-        lines += ["", "Computed by the host in 50 digits, once a problem", *_wrapped(host_lines(op))]
+        lines += ["", "Computed by the host in 40 digits, once a problem", *_wrapped(host_lines(op))]
     lines += ["", "Descriptor", *_columns(_fields(op.family))]
     lines += ["", *_guarantees(op), "", "Independent reference, in float64"]
     lines += _wrapped(

@@ -60,7 +60,7 @@ class OpRecord:
         ulp: error bound an element kind, in units in the last place.
         contraction: whether a * b + c may round once.
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
-        host: descriptor to what the host computes for the kernel in 50 digits; None: nothing.
+        host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
     """
 

@@ -303,27 +303,16 @@ class CudaKernel:
 class CudaLaunch:
     """A kernel with its grid and parameters, ready to go on any stream of its device, from any thread."""
 
-    __slots__ = (
-        "_context",
-        "_driver",
-        "_get_current",
-        "_keep",
-        "_kernel",
-        "_launch",
-        "_params",
-        "_shape",
-        "params",
-    )
+    __slots__ = ("_driver", "_go", "_keep", "_kernel", "_params", "params")
 
     def __init__(
         self, kernel: CudaKernel, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes
     ) -> None:
         self._driver = _cuda().driver
-        self._get_current = self._driver.ctxGetCurrent
-        self._launch = self._driver.launchKernel
         self._kernel = kernel
-        self._context = kernel.context
-        self._shape = (kernel.function, *grid, threads, shared_bytes)
+        self._go = functools.partial(
+            self._driver.launchKernel, kernel.function, *grid, threads, 1, 1, shared_bytes
+        )
         block = ctypes.create_string_buffer(params, max(len(params), 1))
         pointers = (ctypes.c_void_p * 1)(ctypes.addressof(block))
         self._params = ctypes.addressof(pointers)
@@ -333,12 +322,22 @@ class CudaLaunch:
 
     def __call__(self, stream_handle: int) -> None:
         """Enqueue the kernel on the stream; `DriverError`, naming the kernel, where the driver refuses."""
-        function, x, y, z, threads, shared = self._shape
         try:
-            if self._get_current() == self._context:
-                self._launch(function, x, y, z, threads, 1, 1, shared, stream_handle, self._params, 0)
-            else:
-                with _current(self._driver, self._context):
-                    self._launch(function, x, y, z, threads, 1, 1, shared, stream_handle, self._params, 0)
+            self._go(stream_handle, self._params, 0)
+        except Exception as error:
+            self._go_elsewhere(stream_handle, error)
+
+    def _go_elsewhere(self, stream_handle: int, refusal: Exception) -> None:
+        """The same where another context than the kernel's is current, which the driver refuses.
+
+        So the context need not be asked for at every launch.
+        """
+        try:
+            if _current_context(self._driver) == self._kernel.context:
+                raise refusal
+            with _current(self._driver, self._kernel.context):
+                self._go(stream_handle, self._params, 0)
+        except DriverError:
+            raise
         except Exception as error:
             _fail(f"{self._kernel.symbol} on stream {stream_handle:#x} of device {self._kernel.index}", error)

@@ -147,7 +147,7 @@ def _handle_reader(cls: type) -> Callable[[Any, int], int | None]:
     if library == "cupy":
         return lambda stream, index: stream.ptr if stream.device_id in (-1, index) else None
     if library == "torch":
-        return lambda stream, index: stream.cuda_stream if stream.device.index == index else None
+        return lambda stream, index: stream.cuda_stream if stream.device_index == index else None
     return lambda stream, index: None
 
 

@@ -1,4 +1,4 @@
-"""Numbers of 50 digits: what plans compute on the host so exactly that kernels may rely on 106 bits of it.
+"""Numbers of 40 digits: what plans compute on the host so exactly that kernels may rely on 106 bits of it.
 
 The generated plans call the functions here in place of those of `math`. Numbers are `decimal.Decimal`; they
 come from doubles, integers and the literals of formulas without rounding.
@@ -27,7 +27,7 @@ __all__ = [
     "wide",
 ]
 
-DIGITS = 50
+DIGITS = 40
 
 #: Of pi, more digits than are computed with.
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
@@ -56,7 +56,7 @@ Formulas = Callable[..., HostValues]
 
 
 def computed(formulas: Formulas, *numbers: float | int) -> HostValues:
-    """What formulas give for a descriptor's numbers, in 50 digits; equal calls are computed once."""
+    """What formulas give for a descriptor's numbers, in 40 digits; equal calls are computed once."""
     return _computed(formulas, *numbers)
 
 
@@ -84,10 +84,15 @@ def split(number: Decimal) -> tuple[float, float]:
 
 
 def power(base: Decimal, exponent: Decimal | int) -> Decimal:
-    """`base ** exponent` of a positive base."""
-    return Decimal(base) ** exponent
+    """`base ** exponent` of a positive base; exact for an integer exponent where the result fits 40 digits."""
+    exponent = Decimal(exponent)
+    if exponent == exponent.to_integral_value():
+        return Decimal(base) ** exponent
+    # decimal's own ** computes the logarithm again for every exponent, and rounds correctly, at twice the cost.
+    return (exponent * log(base)).exp()
 
 
+@functools.lru_cache(maxsize=64)
 def log(number: Decimal | int) -> Decimal:
     """The natural logarithm of a positive number."""
     return Decimal(number).ln()

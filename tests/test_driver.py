@@ -29,6 +29,7 @@ class FakeCuda(threading.local):
     """Two devices. What a thread has current is its own, as with CUDA; the log is shared."""
 
     log: ClassVar[list[tuple[Any, ...]]] = []
+    owner: ClassVar[list[int]] = []  # the context of the module
 
     def __init__(self) -> None:
         self.initialised = False
@@ -52,6 +53,7 @@ class FakeCuda(threading.local):
         if not image.startswith(b"\x7fELF"):
             raise FakeError(200, "CUDA_ERROR_INVALID_IMAGE: device kernel image is invalid")
         self.log.append(("load", self.context))
+        self.owner[:] = [self.context]
         return 77
 
     def moduleGetFunction(self, module: int, symbol: str) -> int:
@@ -68,6 +70,10 @@ class FakeCuda(threading.local):
 
     def launchKernel(self, *args: int) -> None:
         function, *shape, stream, pointers, extra = args
+        if self.context == 0:
+            raise FakeError(201, "CUDA_ERROR_INVALID_CONTEXT: invalid device context")
+        if [self.context] != self.owner:
+            raise FakeError(400, "CUDA_ERROR_INVALID_HANDLE: invalid resource handle")
         if stream == 666:
             raise FakeError(700, "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered")
         block = ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p))[0]
@@ -269,7 +275,7 @@ def test_a_forked_child_is_told_why_nothing_works(cuda: FakeCuda, monkeypatch: p
         raise FakeError(3, "CUDA_ERROR_NOT_INITIALIZED: initialization error")
 
     launch = load().kernel("kernel").pack((1, 1, 1), 32, 0, PARAMS)
-    monkeypatch.setattr(launch, "_launch", gone)
+    monkeypatch.setattr(launch, "_go", gone)
     for parent, told in ((driver.os.getpid(), False), (driver.os.getppid(), True)):
         monkeypatch.setattr(driver, "_process", lambda parent=parent: parent)
         with pytest.raises(DriverError, match="CUDA_ERROR_NOT_INITIALIZED") as caught:

@@ -164,7 +164,7 @@ class _PythonPrinter(_Printer):
 
 
 class _DecimalPrinter(_PythonPrinter):
-    """Literals become numbers of 50 digits, but whole ones beside such a number stay as they are."""
+    """Literals become numbers of 40 digits, but whole ones beside such a number stay as they are."""
 
     def text(self, expr: Expr) -> tuple[str, int]:
         if isinstance(expr, Number):
@@ -184,7 +184,7 @@ class _DecimalPrinter(_PythonPrinter):
 
     def constant(self, expr: Constant) -> str:
         if expr.name != "pi":
-            raise FormulaError(f"{expr.name!r} is not known on the host in 50 digits", expr.column)
+            raise FormulaError(f"{expr.name!r} is not known on the host in 40 digits", expr.column)
         return "PI"
 
     def binary(self, expr: Binary) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""What the host computes in 50 digits, as Python text of a plan module and as lines of documentation."""
+"""What the host computes in 40 digits, as Python text of a plan module and as lines of documentation."""
 
 from __future__ import annotations
 

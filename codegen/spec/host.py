@@ -1,4 +1,4 @@
-"""The `host` block of an op: values that the host computes once a problem, in 50 digits."""
+"""The `host` block of an op: values that the host computes once a problem, in 40 digits."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class HostBuilder:
             return None
         unknown = [function for function in calls(expr) if function not in FUNCTIONS]
         if unknown:
-            what = f"{to_text(expr)}: the host has no {unknown[0]} in 50 digits"
+            what = f"{to_text(expr)}: the host has no {unknown[0]} in 40 digits"
             self.problems.add(path, what, "it has " + ", ".join(FUNCTIONS))
             return None
         try:

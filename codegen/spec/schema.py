@@ -211,7 +211,7 @@ class Op(Model):
     )
     host: Direction | None = Field(
         default=None,
-        description="values that the host computes once a problem in 50 digits, with `let` and `by OPTION`",
+        description="values that the host computes once a problem in 40 digits, with `let` and `by OPTION`",
     )
     forward: Direction
     backward: Direction | None = None

@@ -274,7 +274,7 @@ def _rope_host_llama3(
 
 
 def _rope_host(desc: Any) -> HostValues:
-    """What the host computes for rope, in 50 digits."""
+    """What the host computes for rope, in 40 digits."""
     if desc.scaling == "none":
         return computed(_rope_host_none, desc.base, desc.rotary_dim, desc.attention_factor)
     if desc.scaling == "linear":
