@@ -177,7 +177,7 @@ def timer_for(torch: Any, device: str) -> Timer:
 
 
 def host_microseconds(
-    calls: Mapping[str, Call], synchronize: Call, batch: int = 200, rounds: int = 25
+    calls: Mapping[str, Call], synchronize: Call, batch: int = 200, rounds: int = 100
 ) -> dict[str, float]:
     """Microseconds of host time that each call takes to return: the best mean of its batches.
 

@@ -114,18 +114,29 @@ def form_of(types: Mapping[str, type], workspace: type) -> Form | None:
 
 _SOURCE = """
 def make(known, device, Args, Workspace):
+    latest = (None, None)
 
     def describe(args, workspace):
         {arrays}
         return ({places},), ({looks},), ({pointers},)
 
     def find(args, workspace):
+        nonlocal latest
         try:
             if {is_other}:
                 return None
             {arrays}
-            call = known.get(({places},))
-            return call if call is not None and call.same({looks}) else None
+            places = ({places},)
+            latest_places, call = latest
+            if places != latest_places:  # To compare takes less than to hash.
+                call = known.get(places)
+                if call is None:
+                    return None
+                latest = places, call
+            if call.same({looks}):
+                return call
+            latest = None, None
+            return None
         except Exception:  # The full checks say what is wrong.
             return None
 
