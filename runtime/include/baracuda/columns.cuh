@@ -47,7 +47,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             i64 place[Operands::IN + Operands::OUT] = {};
             if (RI > 0 && there) p.kept.add(row(v), place);
             for (int r = 0; r < RI; ++r)
-                row_in[v][r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[place[EI + r]]) : A(0);
+                row_in[v][r] = there ? widen(static_cast<const T*>(p.in[EI + r])[place[EI + r]]) : A(0);
         }
     }
 
