@@ -25,6 +25,7 @@ struct Logsumexp {
         const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
+    BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
     BARACUDA_FN A value() const { return m + baracuda::log(s); }
 };
 
