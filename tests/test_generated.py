@@ -307,6 +307,12 @@ def test_the_document_agrees_with_the_kernels(
         assert cells[1] == row_of[0].plan
 
 
+def test_the_document_explains_every_variant(texts: dict[str, str], rows: list[KernelRow]) -> None:
+    words = set(re.findall(r"`(\w+)`[,:]", texts["OP-MATRIX.md"].partition("| op |")[0]))
+    stems = {re.sub(r"^(map|sum_[a-z]+)_", "", row.variant) for row in rows}
+    assert stems == words
+
+
 def test_list_agrees_with_the_kernels(rows: list[KernelRow]) -> None:
     listed = json.loads(run("list", "--json").stdout)
     assert listed == [json.loads(json.dumps(dataclasses.asdict(row))) for row in rows]
