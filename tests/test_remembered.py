@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from recording import expected, recorded
+from recording import each, expected, outcome, recorded
 from small_problems import Problem, problems
 
 import baracuda as bc
@@ -49,12 +49,10 @@ def workspace_for(plan: Any, address: int = 1 << 30) -> bc.Workspace:
     return bc.Workspace(address, plan.workspace_size(), HOST)
 
 
-def each_problem() -> Any:
-    found = [*problems(), *problems(shape=(40, 70), axes=(0,)), *problems(shape=(1, 20_000))]
-    return pytest.mark.parametrize("problem", found, ids=lambda problem: f"{problem.desc!r}"[:80])
+PROBLEMS = [*problems(), *problems(shape=(40, 70), axes=(0,)), *problems(shape=(1, 20_000))]
 
 
-@each_problem()
+@each(PROBLEMS)
 def test_the_launches_are_those_of_a_fresh_plan(problem: Problem) -> None:
     plan, log = recorded(problem)
     for turn in range(3):
@@ -114,15 +112,7 @@ def spoilt(args: Any) -> Iterator[tuple[str, Any]]:
                     yield f"{name} at {other} + {distance}", dataclasses.replace(args, **{name: moved})
 
 
-def outcome(run: Any) -> tuple[type[BaseException], str] | None:
-    try:
-        run()
-    except (bc.BaracudaError, TypeError) as error:
-        return type(error), str(error)
-    return None
-
-
-@each_problem()
+@each(PROBLEMS)
 def test_what_is_refused_is_what_a_fresh_plan_refuses(problem: Problem) -> None:
     plan, log = recorded(problem)
     args = arguments(problem, PLACES[0])
