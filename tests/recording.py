@@ -53,7 +53,7 @@ def expected(
 ) -> list[tuple[Any, ...]]:
     """What a plan that remembers nothing launches."""
     plan, _ = recorded(problem, device)
-    tensors = plan._validated(args)
+    tensors = plan._rules.validated(args)
     pointers = {name: tensor.pointer for name, tensor in tensors.items() if tensor is not None}
     pointers["workspace"] = workspace.pointer
     return [

@@ -12,6 +12,7 @@ from recording import each, expected, outcome, recorded
 from small_problems import Problem, problems
 
 import baracuda as bc
+from baracuda.arguments import ArgumentRules
 from baracuda.shapes import numel
 
 HOST = bc.Device("host")
@@ -161,9 +162,12 @@ def test_tensors_apart_need_no_slow_check(monkeypatch: pytest.MonkeyPatch) -> No
     for problem in problems():
         plan, log = recorded(problem)
         plan.run(None, workspace_for(plan), arguments(problem, PLACES[0]))
-        for name in ("_check_memory", "_validated"):
-            monkeypatch.setattr(plan, name, lambda *_: pytest.fail("a remembered layout was checked again"))
-        plan.run(None, workspace_for(plan), arguments(problem, PLACES[1]))
+        with monkeypatch.context() as patch:
+            for name in ("check_memory", "validated"):
+                patch.setattr(
+                    ArgumentRules, name, lambda *_: pytest.fail("a remembered layout was checked again")
+                )
+            plan.run(None, workspace_for(plan), arguments(problem, PLACES[1]))
         assert log
 
 
@@ -198,7 +202,7 @@ def test_pointers_come_first_in_every_launch() -> None:
     for problem in problems():
         plan, _ = recorded(problem)
         args = arguments(problem, PLACES[0])
-        for step in plan._engine.steps(plan._validated(args)):
+        for step in plan._engine.steps(plan._rules.validated(args)):
             count = len(step.pointers)
             assert all(isinstance(value, int) for value in step.values[count:])
             names = {"workspace", *(rule.name for rule in plan.TENSORS)}
