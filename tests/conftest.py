@@ -71,6 +71,15 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def nothing_loaded(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled, kept or loaded yet, and compiling is allowed."""
+    from baracuda.compile import loader
+
+    monkeypatch.delenv("BARACUDA_JIT", raising=False)
+    monkeypatch.setattr(loader, "_modules", {})
+
+
+@pytest.fixture
 def no_packs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No pack is loaded or named, and compiling is allowed; what the test loads is forgotten behind it."""
     from baracuda.compile import pack
