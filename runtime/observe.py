@@ -75,7 +75,7 @@ def install(
             if not check:
                 launch()
                 return
-            tensors = self._validated(args)
+            tensors = self._rules.validated(args)
             _check_run(self, self._handle(stream, args), tensors, launch)
 
     @functools.wraps(call)
@@ -84,7 +84,7 @@ def install(
             if not check:
                 call(self, stream)
                 return
-            tensors = self.plan._validated(self.args)
+            tensors = self.plan._rules.validated(self.args)
             _check_run(self.plan, self._handle(stream), tensors, lambda: call(self, stream))
 
     # Not assignments, which a type checker takes for a mistake.

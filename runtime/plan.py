@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from baracuda import checks, observe
+from baracuda import observe
+from baracuda.arguments import ArgumentRules, Tensors
 from baracuda.arrays import library_of
 from baracuda.bound import BoundLaunch
 from baracuda.compile.loader import Kernel, Launch
@@ -31,7 +32,6 @@ from baracuda.workspace import Workspace
 
 __all__ = ["BoundLaunch", "Plan"]
 
-Tensors = dict[str, "TensorRef | None"]
 Row = Sequence["TensorRef | None"]
 
 
@@ -63,9 +63,8 @@ class Plan:
     _kernels: Mapping[str, Kernel]
     _element: ElementKind
     _needed: int
-    _wanted: tuple[tuple[str, tuple[tuple[int, ...], ...], ElementKind], ...]
+    _rules: ArgumentRules
     _outputs_first: tuple[str, ...]
-    _shapes: Mapping[str, tuple[tuple[int, ...], str]]
     _guarantee: PrecisionGuarantee
     _layouts: dict[Any, RememberedLayout]
     _known: KnownCalls
@@ -129,15 +128,15 @@ class Plan:
             raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)
         plan._desc, plan._op, plan._device = desc, op, device
-        plan._shapes = cls.shapes(desc)
+        shapes, others = cls.shapes(desc), cls.other_shapes(desc)
         problem = Problem(
-            plan=cls.__name__,
+            plan=name,
             op=op,
             element=element,
             device=device,
             domain=getattr(desc, cls.DOMAIN),
             axes=getattr(desc, cls.AXES) if cls.AXES else (),
-            shapes={key: shape for key, (shape, _) in plan._shapes.items()},
+            shapes={key: shape for key, (shape, _) in shapes.items()},
             scalars=op.fold(desc),
             preference=preference or PlanPreference(),
             host=None if op.host is None else op.host(desc),
@@ -146,15 +145,15 @@ class Plan:
         plan._guarantee = _guarantee(op, element, plan._engine)
         plan._element = element
         plan._needed = plan._engine.workspace_size()
-        others = cls.other_shapes(desc)
-        plan._wanted = tuple(
+        wanted = tuple(
             (
                 rule.name,
-                (plan._shapes[rule.name][0], *others.get(rule.name, ())),
+                (shapes[rule.name][0], *others.get(rule.name, ())),
                 element if rule.element is None else ElementKind(rule.element),
             )
             for rule in cls.TENSORS
         )
+        plan._rules = ArgumentRules(name, cls.ARGS, op, device, plan._engine, cls.TENSORS, wanted, shapes)
         outputs_first = sorted(cls.TENSORS, key=lambda rule: rule.io != "out")
         plan._outputs_first = tuple(rule.name for rule in outputs_first)
         plan._layouts = {}
@@ -321,16 +320,16 @@ class Plan:
     def _checked(self, args: Any) -> tuple[Row, RememberedLayout]:
         """The tensors in the order of TENSORS, found valid, and what is remembered of their layout.
 
-        What `_validated` checks is compared here, or follows from the layout, or from the addresses that
-        `RememberedLayout.fits` looks at.
+        What `ArgumentRules.validated` checks is compared here, or follows from the layout, or from the
+        addresses that `RememberedLayout.fits` looks at.
         """
         if type(args) is not self.ARGS:
-            self._validated(args)
+            self._rules.validated(args)
         device, plan = self._device, type(self).__name__
         index, kind = device.index, device.kind
         tensors: list[TensorRef | None] = []
         key: list[Any] = []
-        for name, shapes, element in self._wanted:
+        for name, shapes, element in self._rules.wanted:
             given = getattr(args, name)
             if given is None:
                 tensors.append(None)
@@ -343,19 +342,19 @@ class Plan:
                 or tensor.shape not in shapes
                 or (where is not device and (where.index != index or where.kind != kind))
             ):
-                self._validated(args)
+                self._rules.validated(args)
             tensors.append(tensor)
             key += (tensor.strides, tensor.pointer % ALIGNMENT, tensor.readonly)
         layout = self._layouts.get(tuple(key))
         if layout is None:
             layout = self._remember(tuple(key), args, tensors)
         elif not layout.fits(_pointers(tensors), _buffers(tensors)):
-            self._check_memory(self._by_name(tensors), plan)
+            self._rules.check_memory(self._by_name(tensors))
             layout.allow(_pointers(tensors))
         return tensors, layout
 
     def _remember(self, key: tuple[Any, ...], args: Any, tensors: Row) -> RememberedLayout:
-        named = self._validated(args)
+        named = self._rules.validated(args)
         steps = self._engine.steps(named)
         names = (*named, "workspace")
         launches = tuple(LaunchTemplate(self._pack, step, names) for step in steps)
@@ -375,58 +374,6 @@ class Plan:
 
     def _by_name(self, tensors: Row) -> Tensors:
         return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}
-
-    def _validated(self, args: Any) -> Tensors:
-        """The tensors by name, each checked on its own and against the others."""
-        name = type(self).__name__
-        if type(args) is not self.ARGS:
-            raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.ARGS.__name__}")
-        op = self._op
-        tensors: Tensors = {}
-        for rule, (_, shapes, element) in zip(self.TENSORS, self._wanted, strict=True):
-            given = getattr(args, rule.name)
-            if given is None:
-                tensors[rule.name] = None
-                continue
-            tensor = as_tensor(given, rule.name, name)
-            checks.check_element(tensor, rule.name, name, element)
-            checks.check_device(tensor, rule.name, name, self._device)
-            if tensor.shape not in shapes:
-                shape, why = self._shapes[rule.name]
-                why += "".join(f", or {other}" for other in shapes[1:])
-                checks.check_shape(tensor, rule.name, name, shape, why)
-            tensors[rule.name] = tensor
-        for rule in self.TENSORS:
-            present = tensors[rule.name]
-            if present is not None:
-                _check_layout(present, rule, name)
-        for rule in self.TENSORS:
-            if tensors[rule.name] is None and rule.name in op.required:
-                raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {op.name} requires it")
-            if tensors[rule.name] is not None and rule.name not in op.accepted:
-                raise InvalidProblem(f"{name}: {rule.name} is given, want None: {op.name} takes none")
-        self._check_memory(tensors, name)
-        return tensors
-
-    def _check_memory(self, tensors: Tensors, name: str) -> None:
-        outputs = [rule.name for rule in self.TENSORS if rule.io == "out"]
-        for key, tensor in tensors.items():
-            if tensor is None:
-                continue
-            checks.check_bounds(tensor, key, name)
-            checks.check_aligned(tensor, key, name)
-            if key in outputs:
-                checks.check_writable(tensor, key, name)
-                checks.check_no_self_overlap(tensor, key, name)
-        for place, key in enumerate(outputs):
-            out = tensors[key]
-            if out is None:
-                continue
-            for other, tensor in tensors.items():
-                if tensor is None or other == key or other in outputs[:place]:
-                    continue
-                may_alias = other not in outputs and self._engine.may_alias(key, other)
-                checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
 
     def _workspace(self, workspace: Any, layout: RememberedLayout, pointers: Sequence[int]) -> Workspace:
         space = Workspace.of(workspace)
@@ -456,13 +403,6 @@ class Plan:
 def desc_default(descriptor: type[Any], field: str) -> Any:
     """The default of a descriptor's field."""
     return descriptor.__dataclass_fields__[field].default
-
-
-def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
-    if rule.layout == "inner":
-        checks.check_unit_stride(tensor, rule.name, plan)
-    elif rule.layout == "contiguous":
-        checks.check_contiguous(tensor, rule.name, plan)
 
 
 def _pointers(tensors: Row) -> list[int]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from baracuda.codegen.spec import Spec
     from baracuda.codegen.verify import Backend
     from baracuda.tensor import Device
@@ -66,3 +68,25 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("BARACUDA_CACHE_DIR", str(folder))
     return folder
+
+
+@pytest.fixture
+def nothing_loaded(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled, kept or loaded yet, and compiling is allowed."""
+    from baracuda.compile import loader
+
+    monkeypatch.delenv("BARACUDA_JIT", raising=False)
+    monkeypatch.setattr(loader, "_modules", {})
+
+
+@pytest.fixture
+def no_packs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No pack is loaded or named, and compiling is allowed; what the test loads is forgotten behind it."""
+    from baracuda.compile import pack
+
+    monkeypatch.delenv("BARACUDA_JIT", raising=False)
+    monkeypatch.delenv("BARACUDA_PACK", raising=False)
+    monkeypatch.setattr(pack, "_loaded", [])
+    pack._named_packs.cache_clear()
+    yield
+    pack._named_packs.cache_clear()

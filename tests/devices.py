@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -18,26 +18,31 @@ if TYPE_CHECKING:
     from baracuda.codegen.spec import Spec
     from baracuda.tensor import Device
 
+#: Whether a test applies to an op's direction.
+Where: TypeAlias = "Callable[[Any, str], bool]"
+
 
 @functools.cache
 def checkout_spec() -> Spec:
     return load_spec()
 
 
-def each_op(*directions: str, dtypes: Iterable[str] = ()) -> Any:
-    """Parametrise a test over op, direction and dtype: every one of the spec, or those of some directions."""
+def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
+    """Parametrise a test over op, direction and dtype: every one of the spec, or those that are asked for."""
     wanted = set(dtypes)
     return pytest.mark.parametrize(
         ("op", "direction", "dtype"),
         [
             pytest.param(op, direction, dtype, id=f"{op.stem(direction)}-{dtype}")
             for op, direction, dtype in verify.each_op(checkout_spec())
-            if (not directions or direction in directions) and (not wanted or dtype in wanted)
+            if (not directions or direction in directions)
+            and (not wanted or dtype in wanted)
+            and (where is None or where(op, direction))
         ],
     )
 
 
-def each_program(*directions: str) -> Any:
+def each_program(*directions: str, where: Where | None = None) -> Any:
     """Parametrise a test over op and direction."""
     return pytest.mark.parametrize(
         ("op", "direction"),
@@ -45,7 +50,7 @@ def each_program(*directions: str) -> Any:
             pytest.param(op, direction, id=op.stem(direction))
             for op in checkout_spec().ops.values()
             for direction in op.programs
-            if not directions or direction in directions
+            if (not directions or direction in directions) and (where is None or where(op, direction))
         ],
     )
 
@@ -100,6 +105,12 @@ def small_problems(
 ) -> list[Any]:
     """Problems of an op over small domains, broadcast operands and every option among them."""
     return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)
+
+
+def has_optional_outputs(op: Any, direction: str) -> bool:
+    """Whether a call may leave an output out."""
+    problem = small_problems(op, direction, op.dtypes[0])[0]
+    return not set(problem.optional()).isdisjoint(problem.outputs())
 
 
 def overwrite(backend: verify.Backend, tensor: Any, values: Any = None) -> None:

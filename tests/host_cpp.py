@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from baracuda.compile.source import include_folder
+from baracuda.host_compiler import find_compiler
 
 FLAGS = [
     "-std=c++17",
@@ -33,3 +34,18 @@ def compile_library(text: str, folder: Path, *flags: str) -> ctypes.CDLL:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(library))
+
+
+def compiler(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
+    """Run the compiler on C++ text that finds the headers."""
+    command = [
+        *find_compiler().command,
+        "-std=c++17",
+        "-I",
+        str(include_folder()),
+        "-x",
+        "c++",
+        *arguments,
+        "-",
+    ]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)

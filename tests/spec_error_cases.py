@@ -1328,16 +1328,6 @@ case(
     errors=[("n.lost", "ops.total.forward.y: matches has no field 'lost' (did you mean 'last'?)")],
 )
 case(
-    "the head of what is no tensor",
-    ("y: sum(x) + n", "y: sum(x) - head(n)"),
-    errors=[("head(n)", "ops.total.forward.y: head(n): the head of what? (head(NAME of an input))")],
-)
-case(
-    "a head without axes",
-    (MIX_Y, "      y: a - head(a)\n"),
-    errors=[("head(a)", "ops.mix.forward.y: head(a): a head needs axes (a family with axes)")],
-)
-case(
     "what the host cannot compute",
     (MIX_LET, MIX_LET.replace("1 - weight", "cbrt(weight)")),
     errors=[

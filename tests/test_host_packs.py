@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,14 @@ from small_problems import problems
 
 from baracuda import host, host_compiler
 from baracuda.compile import loader
-from baracuda.compile import pack as pack_module
 from baracuda.compile.arch import host_target, runnable
 from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.pack import Pack, find, load_pack, write_pack
 from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError
 from baracuda.tensor import Device
+
+pytestmark = pytest.mark.usefixtures("no_packs")
 
 TESTS = str(Path(__file__).parent)
 #: An op for each plan class.
@@ -39,16 +39,6 @@ for problem in problems():
         plan.run(None, problem.workspace(plan), problem.plan.ARGS(**arrays))
         print(problem.plan.__name__, b"".join(arrays[name].tobytes() for name in problem.outputs()).hex())
 """
-
-
-@pytest.fixture(autouse=True)
-def _isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv("BARACUDA_JIT", raising=False)
-    monkeypatch.delenv("BARACUDA_PACK", raising=False)
-    monkeypatch.setattr(pack_module, "_loaded", [])
-    pack_module._named_packs.cache_clear()
-    yield
-    pack_module._named_packs.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,53 +15,11 @@ from host_cpp import compile_library
 
 from baracuda.codegen.formula import FUNCTIONS
 from baracuda.compile import nvrtc
-from baracuda.compile.loader import load
-from baracuda.compile.unit import Unit
 
 if TYPE_CHECKING:
     from baracuda.tensor import Device
-
-TYPES = {"f32": np.float32, "f64": np.float64}
-INT_FUNCTIONS = ("abs", "sign", "square", "max", "min", "clamp", "remainder", "floor_divide")
-FLOAT_FUNCTIONS = tuple(FUNCTIONS)
-
-
-def unit(dtype: str) -> Unit:
-    """One kernel that applies any function to arrays of values."""
-    cases = []
-    for which, name in enumerate(FLOAT_FUNCTIONS):
-        function = FUNCTIONS[name]
-        args = "x, k" if function.rule == "ldexp" else ", ".join("xyz"[: function.least])
-        kind = {"test": "bool", "exponent": "i64"}.get(function.rule, "A")
-        cases.append(f"case {which}: static_cast<{kind}*>(p.out)[j] = baracuda::{name}({args}); break;")
-    for which, name in enumerate(INT_FUNCTIONS, 100):
-        args = ", ".join("klm"[: FUNCTIONS[name].least])
-        cases.append(f"case {which}: static_cast<i64*>(p.out)[j] = baracuda::{name}({args}); break;")
-    cases.append("case 200: static_cast<i64*>(p.out)[j] = baracuda::shift_left(k, l); break;")
-    cases.append("case 201: static_cast<i64*>(p.out)[j] = baracuda::shift_right(k, l); break;")
-    body = "\n        ".join(cases)
-    text = f"""
-#include <baracuda/math.cuh>
-#include <baracuda/storage.cuh>
-namespace BARACUDA_NAMESPACE {{
-using baracuda::i64;
-using A = baracuda::BARACUDA_DTYPE;
-struct Params {{ i64 which, count; const A *x, *y, *z; const i64 *k, *l, *m; void* out; }};
-BARACUDA_KERNEL(math, contig, 128, Params) {{
-    const i64 j = i64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (j >= p.count) return;
-    const A x = p.x[j], y = p.y[j], z = p.z[j];
-    const i64 k = p.k[j], l = p.l[j], m = p.m[j];
-    switch (p.which) {{
-        {body}
-    }}
-}}
-}}
-"""
-    return Unit(f"test/math_{dtype}.cu", text, (("BARACUDA_DTYPE", dtype),))
-
-
-Apply = Callable[..., Any]
+from math_kernel import TYPES, Apply, applying, assert_within, same, unit
+from math_special_values import INF, NAN, PAIRS, SPECIAL
 
 
 @pytest.fixture(scope="module", params=["f32", "f64"])
@@ -73,64 +30,7 @@ def dtype(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def apply(dtype: str, device: Device) -> Apply:
     """Return a function that runs one function of the header on arrays."""
-    kernel = load(unit(dtype), device).kernel(f"baracuda_math_{dtype}")
-
-    def run(name: str, *args: Any, integers: bool = False) -> Any:
-        rule = FUNCTIONS[name].rule if name in FUNCTIONS else "number"
-        which = {"shift_left": 200, "shift_right": 201}.get(name, -1)
-        if which < 0:
-            which = 100 + INT_FUNCTIONS.index(name) if integers else FLOAT_FUNCTIONS.index(name)
-        result = np.int64 if integers else {"test": np.bool_, "exponent": np.int64}.get(rule, TYPES[dtype])
-        arrays = [np.asarray(arg) for arg in args]
-        count = len(arrays[0])
-        floats, ints = [np.zeros(count, TYPES[dtype])] * 3, [np.zeros(count, np.int64)] * 3
-        for index, array in enumerate(arrays):
-            if integers or (rule == "ldexp" and index == 1):
-                ints[index if integers else 0] = array.astype(np.int64)
-            else:
-                floats[index] = array.astype(TYPES[dtype])
-        return _launch(kernel, device, which, [*floats, *ints], np.zeros(count, result))
-
-    return run
-
-
-def _launch(kernel: Any, device: Device, which: int, inputs: list[Any], out: Any) -> Any:
-    count = len(out)
-    if device.kind == "host":
-        pointers = [array.ctypes.data for array in (*inputs, out)]
-        params = struct.pack("<9q", which, count, *pointers)
-        kernel.pack((-(-count // 128), 1, 1), 128, 0, params)(0)
-        return out
-    import cupy
-
-    arrays = [cupy.asarray(array) for array in (*inputs, out)]
-    params = struct.pack("<2q7Q", which, count, *(array.data.ptr for array in arrays))
-    kernel.pack((-(-count // 128), 1, 1), 128, 0, params)(0)
-    return cupy.asnumpy(arrays[-1])
-
-
-def ordered(values: Any) -> Any:
-    """Floats as integers that count the places between them."""
-    bits = values.view(np.int64 if values.dtype == np.float64 else np.int32).astype(object)
-    low = -(2 ** (8 * values.dtype.itemsize - 1))
-    return np.where(bits < 0, low - bits, bits)
-
-
-def assert_within(got: Any, want: Any, ulp: int, inputs: Any) -> None:
-    """`want` has the dtype of `got`; zeros agree in sign, and NaN is NaN."""
-    nan = np.isnan(want)
-    assert np.array_equal(np.isnan(got), nan), inputs[np.isnan(got) != nan]
-    distance = np.abs(ordered(got[~nan]) - ordered(want[~nan]))
-    zero = want[~nan] == 0
-    assert not np.any(distance[zero] > ulp), "the sign of a zero"
-    worst = int(np.argmax(distance))
-    assert distance[worst] <= ulp, (
-        f"{inputs[~nan][worst]!r}: {got[~nan][worst]!r}, want {want[~nan][worst]!r}"
-    )
-
-
-def same(got: Any, want: Any) -> None:
-    assert_within(np.asarray(got), np.asarray(want, dtype=np.asarray(got).dtype), 0, np.arange(len(got)))
+    return applying(dtype, device)
 
 
 def rounded(value: Any, kind: Any) -> Any:
@@ -274,61 +174,6 @@ def test_functions_of_two_arguments(apply: Apply, dtype: str, name: str) -> None
     assert_within(apply(name, x, y), want, ulp, np.stack([x, y], -1))
 
 
-INF, NAN = math.inf, math.nan
-SPECIAL = [
-    ("exp", [0.0, -0.0, INF, -INF, NAN], [1, 1, INF, 0, NAN]),
-    ("exp2", [0.0, 3.0, INF, -INF, NAN], [1, 8, INF, 0, NAN]),
-    ("exp10", [0.0, 2.0, INF, -INF, NAN], [1, 100, INF, 0, NAN]),
-    ("expm1", [0.0, -0.0, INF, -INF, NAN], [0, -0.0, INF, -1, NAN]),
-    ("log", [1.0, 0.0, -0.0, -1.0, INF, -INF, NAN], [0, -INF, -INF, NAN, INF, NAN, NAN]),
-    ("log2", [1.0, 8.0, 0.0, -1.0, INF], [0, 3, -INF, NAN, INF]),
-    ("log10", [1.0, 1000.0, 0.0, -1.0, INF], [0, 3, -INF, NAN, INF]),
-    ("log1p", [0.0, -0.0, -1.0, -2.0, INF], [0, -0.0, -INF, NAN, INF]),
-    ("sqrt", [0.0, -0.0, 4.0, -1.0, INF, -INF], [0, -0.0, 2, NAN, INF, NAN]),
-    ("rsqrt", [0.0, -0.0, 4.0, -1.0, INF, NAN], [INF, -INF, 0.5, NAN, 0, NAN]),
-    ("cbrt", [0.0, -0.0, -8.0, INF, -INF], [0, -0.0, -2, INF, -INF]),
-    ("reciprocal", [0.0, -0.0, INF, -INF, NAN], [INF, -INF, 0, -0.0, NAN]),
-    ("square", [-0.0, -3.0, -INF, NAN], [0, 9, INF, NAN]),
-    ("sin", [0.0, -0.0, INF, NAN], [0, -0.0, NAN, NAN]),
-    ("cos", [0.0, -0.0, -INF, NAN], [1, 1, NAN, NAN]),
-    ("tan", [0.0, -0.0, INF], [0, -0.0, NAN]),
-    ("asin", [0.0, -0.0, 1.5, -INF], [0, -0.0, NAN, NAN]),
-    ("acos", [1.0, -1.5, INF], [0, NAN, NAN]),
-    ("atan", [-0.0, INF, -INF], [-0.0, math.pi / 2, -math.pi / 2]),
-    ("sinh", [-0.0, INF, -INF], [-0.0, INF, -INF]),
-    ("cosh", [-0.0, INF, -INF], [1, INF, INF]),
-    ("tanh", [-0.0, INF, -INF, NAN], [-0.0, 1, -1, NAN]),
-    ("asinh", [-0.0, INF, -INF], [-0.0, INF, -INF]),
-    ("acosh", [1.0, 0.5, INF, -INF], [0, NAN, INF, NAN]),
-    ("atanh", [-0.0, 1.0, -1.0, 2.0], [-0.0, INF, -INF, NAN]),
-    ("erf", [-0.0, INF, -INF, NAN], [-0.0, 1, -1, NAN]),
-    ("erfc", [0.0, INF, -INF, NAN], [1, 0, 2, NAN]),
-    ("erfinv", [0.0, -0.0, 1.0, -1.0, 1.5, -INF, NAN], [0, -0.0, INF, -INF, NAN, NAN, NAN]),
-    ("lgamma", [1.0, 2.0, 0.0, -0.0, -1.0, INF, -INF, NAN], [0, 0, INF, INF, INF, INF, INF, NAN]),
-    ("tgamma", [1.0, 5.0, 0.0, -0.0, -1.0, INF, -INF, NAN], [1, 24, INF, -INF, NAN, INF, NAN, NAN]),
-    ("sigmoid", [0.0, -0.0, INF, -INF, NAN], [0.5, 0.5, 1, 0, NAN]),
-    ("abs", [-0.0, 0.0, -3.5, -INF, NAN], [0, 0, 3.5, INF, NAN]),
-    ("sign", [0.0, -0.0, 3.5, -1e-40, INF, -INF, NAN], [0, 0, 1, -1, 1, -1, NAN]),
-    ("floor", [-0.0, 0.5, -0.5, 2.0, -2.5, INF, NAN], [-0.0, 0, -1, 2, -3, INF, NAN]),
-    ("ceil", [-0.0, 0.5, -0.5, 2.0, -2.5, -INF, NAN], [-0.0, 1, -0.0, 2, -2, -INF, NAN]),
-    ("trunc", [-0.0, 0.5, -0.5, 2.5, -2.5, -INF, NAN], [-0.0, 0, -0.0, 2, -2, -INF, NAN]),
-    ("round", [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999, INF, NAN], [0, 2, 2, -0.0, -2, 0, INF, NAN]),
-    ("mantissa", [0.0, -0.0, 1.0, -3.0, INF, -INF, NAN], [0, -0.0, 0.5, -0.75, INF, -INF, NAN]),
-    (
-        "normal_mantissa",
-        [1.0, -3.0, 0.5, 1e-30, -1e30],
-        [0.5, -0.75, 0.5, 1e-30 * 2.0**99, -1e30 * 2.0**-100],
-    ),
-    ("normal_scale", [1.0, -3.0, 0.5, 1e-30, -1e30], [0.5, 0.25, 1.0, 2.0**99, 2.0**-100]),
-    ("normal_exponent", [1.0, -3.0, 0.5, 1e-30, -1e30], [1, 2, 0, -99, 100]),
-    ("exponent", [0.0, -0.0, 1.0, -3.0, INF, -INF, NAN, 0.5, 1e-30], [0, 0, 1, 2, 0, 0, 0, 0, -99]),
-    ("isnan", [NAN, -NAN, INF, 0.0, 1.0], [1, 1, 0, 0, 0]),
-    ("isinf", [NAN, INF, -INF, 0.0, 1e30], [0, 1, 1, 0, 0]),
-    ("isfinite", [NAN, INF, -INF, -0.0, 1e30], [0, 0, 0, 1, 1]),
-    ("signbit", [-0.0, 0.0, -1.0, 1.0, -INF, INF, math.copysign(NAN, -1), NAN], [1, 0, 1, 0, 1, 0, 1, 0]),
-]
-
-
 @pytest.mark.parametrize(("name", "x", "want"), SPECIAL, ids=[name for name, _, _ in SPECIAL])
 def test_special_values_of_one_argument(
     apply: Apply, device: Device, dtype: str, name: str, x: Any, want: Any
@@ -339,71 +184,6 @@ def test_special_values_of_one_argument(
     assert_within(got, np.array(want).astype(got.dtype), ulp, np.array(x)) if got.dtype.kind == "f" else (
         np.testing.assert_array_equal(got, np.array(want).astype(got.dtype))
     )
-
-
-PAIRS = [
-    (
-        "fmod",
-        [(-4, 10), (4, -10), (-0.0, 3), (5, INF), (INF, 2), (5, 0), (-6, 3)],
-        [-4, 4, -0.0, 5, NAN, NAN, -0.0],
-    ),
-    (
-        "remainder",
-        [(-4, 10), (4, -10), (-1, INF), (1, -INF), (-1, 1), (1, -1), (5, 0), (INF, 2), (NAN, 1), (1, NAN)],
-        [6, -6, INF, -INF, 0.0, -0.0, NAN, NAN, NAN, NAN],
-    ),
-    (
-        "floor_divide",
-        [
-            (1, 0.1),
-            (-7, 2),
-            (7, -2),
-            (INF, 1),
-            (1, 0),
-            (-1, 0),
-            (0, 0),
-            (-1, INF),
-            (1, INF),
-            (0, -3),
-            (NAN, 1),
-        ],
-        [9, -4, -4, NAN, INF, -INF, NAN, -1, 0, -0.0, NAN],
-    ),
-    (
-        "pow",
-        [
-            (0, 0),
-            (1, 0),
-            (NAN, 0),
-            (1, NAN),
-            (-2, 2),
-            (-2, 3),
-            (-8, 1 / 3),
-            (0, -1),
-            (-0.0, -1),
-            (-0.0, 3),
-            (-1, INF),
-        ],
-        [1, 1, 1, 1, 4, -8, NAN, INF, -INF, -0.0, 1],
-    ),
-    ("pow", [(2, -INF), (0.5, -INF), (INF, -1), (-INF, 3), (-INF, 2), (4, 0.5)], [0, INF, 0, -INF, INF, 2]),
-    (
-        "atan2",
-        [(0, -0.0), (-0.0, -0.0), (-0.0, -1), (-0.0, 1), (0, 1), (INF, INF), (1, 0), (NAN, 1)],
-        [math.pi, -math.pi, -math.pi, -0.0, 0, math.pi / 4, math.pi / 2, NAN],
-    ),
-    (
-        "hypot",
-        [(3, 4), (INF, NAN), (NAN, -INF), (NAN, 1), (0, -0.0), (3e30, 4e30)],
-        [5, INF, INF, NAN, 0, None],
-    ),
-    ("copysign", [(1, -0.0), (-INF, 1), (0, -2)], [-1, INF, -0.0]),
-    (
-        "ldexp",
-        [(0.75, 3), (-0.0, 5), (INF, -9), (1, 10**12), (1, -(10**12)), (NAN, 1)],
-        [6, -0.0, INF, INF, 0, NAN],
-    ),
-]
 
 
 @pytest.mark.parametrize(("name", "pairs", "want"), PAIRS, ids=[row[0] for row in PAIRS])

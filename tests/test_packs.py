@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,20 +26,12 @@ from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError, Unsupported
 from baracuda.tensor import Device
 
+pytestmark = pytest.mark.usefixtures("fresh_cache", "no_packs")
+
 TEXT = 'extern "C" __global__ void first(float* x) { *x = BARACUDA_PROBE; }\n'
 UNIT = Unit("probe/first.cu", TEXT, (("BARACUDA_DTYPE", "f32"), ("BARACUDA_PROBE", "1")))
 OTHER = replace(UNIT, name="probe/other.cu", text=TEXT.replace("first", "other"))
 ABSENT = replace(UNIT, name="probe/absent.cu", text=TEXT.replace("first", "absent"))
-
-
-@pytest.fixture(autouse=True)
-def _isolated(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv("BARACUDA_JIT", raising=False)
-    monkeypatch.delenv("BARACUDA_PACK", raising=False)
-    monkeypatch.setattr(pack_module, "_loaded", [])
-    pack_module._named_packs.cache_clear()
-    yield
-    pack_module._named_packs.cache_clear()
 
 
 @pytest.fixture

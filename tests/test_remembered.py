@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from recording import expected, recorded
+from recording import each, expected, outcome, recorded
 from small_problems import Problem, problems
 
 import baracuda as bc
+from baracuda.arguments import ArgumentRules
 from baracuda.shapes import numel
 
 HOST = bc.Device("host")
@@ -49,12 +50,10 @@ def workspace_for(plan: Any, address: int = 1 << 30) -> bc.Workspace:
     return bc.Workspace(address, plan.workspace_size(), HOST)
 
 
-def each_problem() -> Any:
-    found = [*problems(), *problems(shape=(40, 70), axes=(0,)), *problems(shape=(1, 20_000))]
-    return pytest.mark.parametrize("problem", found, ids=lambda problem: f"{problem.desc!r}"[:80])
+PROBLEMS = [*problems(), *problems(shape=(40, 70), axes=(0,)), *problems(shape=(1, 20_000))]
 
 
-@each_problem()
+@each(PROBLEMS)
 def test_the_launches_are_those_of_a_fresh_plan(problem: Problem) -> None:
     plan, log = recorded(problem)
     for turn in range(3):
@@ -114,15 +113,7 @@ def spoilt(args: Any) -> Iterator[tuple[str, Any]]:
                     yield f"{name} at {other} + {distance}", dataclasses.replace(args, **{name: moved})
 
 
-def outcome(run: Any) -> tuple[type[BaseException], str] | None:
-    try:
-        run()
-    except (bc.BaracudaError, TypeError) as error:
-        return type(error), str(error)
-    return None
-
-
-@each_problem()
+@each(PROBLEMS)
 def test_what_is_refused_is_what_a_fresh_plan_refuses(problem: Problem) -> None:
     plan, log = recorded(problem)
     args = arguments(problem, PLACES[0])
@@ -171,9 +162,12 @@ def test_tensors_apart_need_no_slow_check(monkeypatch: pytest.MonkeyPatch) -> No
     for problem in problems():
         plan, log = recorded(problem)
         plan.run(None, workspace_for(plan), arguments(problem, PLACES[0]))
-        for name in ("_check_memory", "_validated"):
-            monkeypatch.setattr(plan, name, lambda *_: pytest.fail("a remembered layout was checked again"))
-        plan.run(None, workspace_for(plan), arguments(problem, PLACES[1]))
+        with monkeypatch.context() as patch:
+            for name in ("check_memory", "validated"):
+                patch.setattr(
+                    ArgumentRules, name, lambda *_: pytest.fail("a remembered layout was checked again")
+                )
+            plan.run(None, workspace_for(plan), arguments(problem, PLACES[1]))
         assert log
 
 
@@ -208,7 +202,7 @@ def test_pointers_come_first_in_every_launch() -> None:
     for problem in problems():
         plan, _ = recorded(problem)
         args = arguments(problem, PLACES[0])
-        for step in plan._engine.steps(plan._validated(args)):
+        for step in plan._engine.steps(plan._rules.validated(args)):
             count = len(step.pointers)
             assert all(isinstance(value, int) for value in step.values[count:])
             names = {"workspace", *(rule.name for rule in plan.TENSORS)}

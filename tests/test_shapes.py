@@ -170,7 +170,7 @@ def test_a_large_offset_selects_64_bits(backend, op, direction):
                     for name, shape in shapes.items()
                 }
                 args = plan.ARGS(**{key: tensors.get(key) for key in plan.ARGS.__dataclass_fields__})
-                steps = plan._engine.steps(plan._validated(args))
+                steps = plan._engine.steps(plan._rules.validated(args))
                 numbers = [value for step in steps for value in step.values if isinstance(value, int)]
                 # A run of axes may merge, so the offset itself or a multiple of it is handed over.
                 assert (max(map(abs, numbers)) >= 2**31) == (stride != 2), (problem, far, stride)

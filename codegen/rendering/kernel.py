@@ -70,7 +70,6 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
     lift_values = [*(a.operand for a in program.aggregates), *(s.value for s in program.lift_lets)]
     map_values = [s.value for s in (*program.lets, *program.results)]
     members = {**program.row_values, **{f"new_{name}": "compute" for name in program.row_outputs}}
-    heads = [place for place, (name, tensor) in enumerate(program.row_inputs.items()) if name != tensor]
     chosen = aggregate_variants(program)
     return {
         "sizes": {"inputs": max(len(program.inputs), 1), "row_inputs": max(len(program.row_inputs), 1)},
@@ -95,7 +94,6 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
         "counts_32": any(
             field.kind == "i32" for a in program.aggregates if a.monoid.run for field in a.monoid.run.fields
         ),
-        "is_head": " || ".join(f"place == {place}" for place in heads),
         "row_members": [f"{_CPP[kind]} {name};" for name, kind in members.items()],
         "row_names": list(members),
         "lift_lines": _loads(program, lift_values, rows=True) + _statements(program.lift_lets, scope),

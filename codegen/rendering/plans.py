@@ -274,7 +274,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "source": source_path(op, program),
         "dtype_tuple": _tuple(op.dtypes),
         "inputs": _tuple(program.inputs),
-        "row_inputs": _tuple(list(program.row_inputs.values())),
+        "row_inputs": _tuple(program.row_inputs),
         "outputs": _tuple(program.outputs),
         "row_outputs": _tuple(program.row_outputs),
         "required": _set(_required(op, direction)),

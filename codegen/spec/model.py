@@ -130,7 +130,7 @@ class Program:
         stem: name of its file and of its symbols.
         options: the options and their values.
         inputs: tensors read at each element.
-        row_inputs: values read once a row, and the tensor of each (a head is the row's first element).
+        row_inputs: tensors read once a row.
         outputs: tensors written at each element.
         row_outputs: tensors written once a row.
         attributes: what the host folds, in the order of the kernel's struct.
@@ -150,7 +150,7 @@ class Program:
     stem: str
     options: tuple[tuple[str, str], ...]
     inputs: tuple[str, ...]
-    row_inputs: Mapping[str, str]
+    row_inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     row_outputs: tuple[str, ...]
     attributes: tuple[AttributeValue, ...]
@@ -172,8 +172,8 @@ class Program:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """Every tensor that it reads, each once."""
-        return tuple(dict.fromkeys((*self.inputs, *self.row_inputs.values())))
+        """Every tensor that it reads."""
+        return self.inputs + self.row_inputs
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from baracuda.codegen.problems import Path, Problems
 _KERNEL_WORDS = frozenset(
     [
         *("in", "out", "state", "of", "push", "close", "merge", "value", "finish", "map", "baracuda", "i64"),
-        *("row", "row_in", "run", "values", "is_head"),
+        *("row", "row_in", "run", "values"),
     ]
 )
 #: Structs that the templates have beside those of monoids.
@@ -133,7 +133,7 @@ def _check_monoids(monoids: Mapping[str, Any], problems: Problems) -> None:
         other = structs.setdefault(struct.lower(), name)
         if other != name:
             problems.add(("monoids", name), f"its struct {struct} collides with that of {other!r}", _ANOTHER)
-        elif name in FUNCTIONS or name == "head":
+        elif name in FUNCTIONS:
             problems.add(("monoids", name), f"{name!r} is a function of formulas", _ANOTHER)
         elif struct in _STRUCT_WORDS:
             problems.add(("monoids", name), f"its struct {struct} means something in every kernel", _ANOTHER)

@@ -192,7 +192,7 @@ class PairBuilder:
             stem=stem,
             options=options,
             inputs=(given,),
-            row_inputs={name: name for name in (roles["position"], roles["pair"])},
+            row_inputs=(roles["position"], roles["pair"]),
             outputs=(result,),
             row_outputs=(),
             attributes=attributes,

@@ -49,9 +49,6 @@ from baracuda.codegen.spec.rules import condition, parse_at
 #: The number of elements of a row, and an element's number in its row, in families that have axes.
 EXTENT, INDEX = "extent", "index"
 
-#: `head(x)`: the row's first element of the tensor x.
-HEAD = "head"
-
 
 def kind_of(type_: Type) -> str:
     """The C++ kind of a value of a type."""
@@ -79,7 +76,6 @@ class Builder:
     folded: dict[str, AttributeValue] = field(default_factory=dict)
     lets: dict[str, Statement] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
-    heads: dict[str, str] = field(default_factory=dict)
     states: dict[str, Aggregate] = field(default_factory=dict)
 
     def build(
@@ -182,11 +178,7 @@ class Builder:
             stem=stem,
             options=options,
             inputs=tuple(name for name in element_inputs if name in read),
-            row_inputs={
-                name: self.heads.get(name, name)
-                for name in (*(n for n in inputs if n not in element_inputs), *self.heads)
-                if name in read
-            },
+            row_inputs=tuple(name for name in inputs if name in read and name not in element_inputs),
             outputs=tuple(statement.name for statement in of_element),
             row_outputs=tuple(statement.name for statement in of_row),
             attributes=tuple(
@@ -252,8 +244,7 @@ class Builder:
         """The names of values that are the same for a whole row, attributes apart."""
         if self.family.axes is None:
             return []
-        names = [name for name in inputs if tensors[name].role == "row"]
-        names += [EXTENT, *self.heads]
+        names = [*(name for name in inputs if tensors[name].role == "row"), EXTENT]
         for aggregate in self.aggregates.values():
             names += [aggregate.name, *aggregate.fields]
         for statement in self.lets.values():
@@ -318,10 +309,10 @@ class Builder:
         return Statement(name, "compute", self._fold(expr))
 
     def _lowered(self, expr: Expr, path: Path) -> Expr | None:
-        """The expression with aggregates, fields of states and heads replaced by names."""
+        """The expression with aggregates and fields of states replaced by names."""
         for name in calls(expr):
-            if name not in FUNCTIONS and name not in self.monoids and name != HEAD:
-                right = suggest(name, [*FUNCTIONS, *self.monoids, HEAD]) or "docs/spec.md lists them"
+            if name not in FUNCTIONS and name not in self.monoids:
+                right = suggest(name, [*FUNCTIONS, *self.monoids]) or "docs/spec.md lists them"
                 self.problems.add(path, f"{to_text(expr)}: unknown function {name!r}", right)
                 return None
         failed = False
@@ -331,8 +322,6 @@ class Builder:
             replaced: str | None = None
             if isinstance(node, Call) and node.name in self.monoids:
                 replaced = self._aggregate(node, path)
-            elif isinstance(node, Call) and node.name == HEAD:
-                replaced = self._head(node, path)
             elif isinstance(node, Field) and isinstance(node.value, Name) and node.value.name in self.states:
                 replaced = self._field(self.states[node.value.name], node, path)
             else:
@@ -398,22 +387,6 @@ class Builder:
                 if state is aggregate:
                     self.states[key] = changed
             self.types[name] = INT if kinds[node.name] == "i64" else COMPUTE
-        return name
-
-    def _head(self, call: Call, path: Path) -> str | None:
-        tensors = self.family.tensors(self.direction)
-        argument = call.args[0] if len(call.args) == 1 else None
-        if self.family.axes is None:
-            self.problems.add(path, f"{to_text(call)}: a head needs axes", "a family with axes")
-            return None
-        if not (
-            isinstance(argument, Name) and argument.name in tensors and tensors[argument.name].io == "in"
-        ):
-            self.problems.add(path, f"{to_text(call)}: the head of what?", "head(NAME of an input)")
-            return None
-        name = f"{HEAD}_{argument.name}"
-        self.heads[name] = argument.name
-        self.types[name] = COMPUTE
         return name
 
     def _typed(self, expr: Expr, path: Path, want: Type | None = None) -> Type | None:

@@ -93,15 +93,13 @@ class SoftmaxPlan(Plan):
     """y = f(x), with statistics of x over one or several axes.
 
     SOFTMAX (f16, bf16, f32, f64, masked_row=zero): exp(x) over its sum; torch.softmax, jax.nn.softmax
-        total = nan if l.m == inf else l.s
         l = logsumexp(x)
-        y = 0 if l.m == -inf else exp(x - l.m) / total
+        y = 0 if l.m == -inf else exp(x - l.m) / l.total
 
     LOG_SOFTMAX (f16, bf16, f32, f64, masked_row=zero): x minus the logarithm of the sum of exp(x);
         torch.log_softmax, jax.nn.log_softmax
-        total = nan if l.m == inf else l.s
         l = logsumexp(x)
-        y = -inf if l.m == -inf else x - l.m - log(total)
+        y = -inf if l.m == -inf else x - l.m - log(l.total)
 
     `select` checks a SoftmaxDescriptor and compiles or loads its kernels.
     `run` takes SoftmaxArgs: tensors with any strides, zero and negative ones included.
@@ -242,10 +240,9 @@ class SoftmaxBackwardPlan(Plan):
 
     LOG_SOFTMAX (f16, bf16, f32, f64, masked_row=zero): x minus the logarithm of the sum of exp(x);
         torch.log_softmax, jax.nn.log_softmax
-        total = nan if l.m == inf else l.s
         l = logsumexp(x)
         g = sum(dy)
-        dx = 0 if l.m == -inf else dy - g * (exp(x - l.m) / total)
+        dx = 0 if l.m == -inf else dy - g * (exp(x - l.m) / l.total)
 
     `select` checks a SoftmaxBackwardDescriptor and compiles or loads its kernels.
     `run` takes SoftmaxBackwardArgs: tensors with any strides, zero and negative ones included.

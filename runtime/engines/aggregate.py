@@ -319,9 +319,9 @@ class AggregateEngine(Engine):
         return self._walk.workspace_size()
 
     def may_alias(self, output: str, tensor: str) -> bool:
-        """An element may be replaced once its row is known, unless a later launch reads it as the head."""
+        """An element may be replaced once its row is known."""
         op = self.problem.op
-        return output in op.outputs and tensor in op.inputs and tensor not in op.row_inputs
+        return output in op.outputs and tensor in op.inputs
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
         """The launches of the rows."""

@@ -11,45 +11,11 @@ from typing import Any
 
 import pytest
 import torch
-from recording import expected, recorded
+from recording import Case, each
 from small_problems import Problem, problems
 
 import baracuda as bc
 from baracuda import forms, recall, torch_guard
-
-
-class Case:
-    """A plan that records, its log, and a workspace where it wants one."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.plan, self.log = recorded(problem)
-        nbytes = self.plan.workspace_size()
-        self.workspace = bc.Workspace.host(nbytes) if nbytes else None
-
-    def run(self, args: Any, workspace: Any = None) -> list[Any]:
-        """What a run launches."""
-        self.log.clear()
-        self.plan.run(None, workspace if workspace is not None else self.workspace, args)
-        return self.log
-
-    def expected(self, args: Any) -> list[Any]:
-        return expected(self.problem, args, self.workspace or bc.Workspace.none())
-
-    def knows(self, args: Any, workspace: Any = None) -> bool:
-        workspace = workspace if workspace is not None else self.workspace
-        return any(find(args, workspace) is not None for find in self.plan._known.finders)
-
-    def outcomes_agree(self, args: Any, what: Any) -> bool:
-        """Whether this plan does and says what a fresh one does; the result: whether that is a launch."""
-        fresh = Case(self.problem)
-        fresh.workspace = self.workspace
-        want = outcome(lambda: fresh.run(args))
-        for _ in range(3):
-            self.log.clear()
-            assert outcome(lambda: self.run(args)) == want, what
-            assert self.log == fresh.log, what
-        return want is None
 
 
 @pytest.fixture(params=["guarded", "by attributes"], autouse=True)
@@ -58,10 +24,6 @@ def comparison(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if request.param == "by attributes":
         monkeypatch.setattr(forms, "tensor_guard", lambda: None)
     return str(request.param)
-
-
-def each_problem() -> Any:
-    return pytest.mark.parametrize("problem", list(problems()), ids=lambda problem: f"{problem.desc!r}"[:80])
 
 
 def arguments(problem: Problem) -> Any:
@@ -79,19 +41,11 @@ def given(args: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(args) if getattr(args, field.name) is not None]
 
 
-def outcome(run: Callable[[], object]) -> tuple[type[BaseException], str] | None:
-    try:
-        run()
-    except (bc.BaracudaError, TypeError) as error:
-        return type(error), str(error)
-    return None
-
-
 def test_this_version_has_a_guard_that_can_be_trusted() -> None:
     assert torch_guard.tensor_guard() is not None
 
 
-@each_problem()
+@each(problems())
 def test_the_third_run_is_recognised_and_launches_the_same(problem: Problem) -> None:
     case = Case(problem)
     for args in (arguments(problem), arguments(problem)):
@@ -105,7 +59,7 @@ def test_the_third_run_is_recognised_and_launches_the_same(problem: Problem) -> 
     assert not case.knows(args, bc.Workspace.host(1 << 16))
 
 
-@each_problem()
+@each(problems())
 def test_new_places_need_no_full_check(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(problem)
     case.run(arguments(problem))
@@ -140,7 +94,7 @@ def changes(args: Any, name: str) -> Iterator[tuple[str, Callable[[], object]]]:
         )
 
 
-@each_problem()
+@each(problems())
 def test_what_changes_under_a_plan_is_noticed(problem: Problem) -> None:
     case = Case(problem)
     refused = set()
@@ -170,7 +124,7 @@ def replacements(tensor: torch.Tensor) -> Iterator[tuple[str, Any]]:
     yield "no tensor", None
 
 
-@each_problem()
+@each(problems())
 def test_other_arrays_in_a_known_place_are_judged_anew(problem: Problem) -> None:
     case = Case(problem)
     args = arguments(problem)

@@ -25,6 +25,7 @@ struct Logsumexp {
         const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
+    BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
     BARACUDA_FN A value() const { return m + baracuda::log(s); }
 };
 
@@ -43,8 +44,6 @@ struct Formula {
         A l_s;
         bool of_row0;
     };
-
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];

@@ -22,8 +22,6 @@ struct Formula {
         bool of_row0;
     };
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN Row values(const State& state, const A (&row_in)[2], i64 extent) const {
         const A dy = row_in[0];
         const A y = row_in[1];

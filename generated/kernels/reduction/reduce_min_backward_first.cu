@@ -41,8 +41,6 @@ struct Formula {
         i64 i;
     };
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
         const A x = in[0];
         const A y = row_in[1];

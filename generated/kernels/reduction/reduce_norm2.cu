@@ -76,8 +76,6 @@ struct Formula {
         A new_y;
     };
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         Squares::push(run.squares_x, x, index);

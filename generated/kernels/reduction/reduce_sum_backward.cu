@@ -19,8 +19,6 @@ struct Formula {
         A dy;
     };
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A dy = row_in[0];
         return {dy};

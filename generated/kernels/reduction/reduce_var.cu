@@ -67,8 +67,6 @@ struct Formula {
     };
     i64 correction;
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         Moments::push(run.v, x, index);

@@ -1,7 +1,6 @@
 // log_softmax: x minus the logarithm of the sum of exp(x); torch.log_softmax, jax.nn.log_softmax. masked_row=zero.
-//   total = nan if l.m == inf else l.s
 //   l = logsumexp(x)
-//   y = -inf if l.m == -inf else x - l.m - log(total)
+//   y = -inf if l.m == -inf else x - l.m - log(l.total)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -26,6 +25,7 @@ struct Logsumexp {
         const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
+    BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
     BARACUDA_FN A value() const { return m + baracuda::log(s); }
 };
 
@@ -44,8 +44,6 @@ struct Formula {
         A of_row1;
     };
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
         Logsumexp::push(run.l, x, index);
@@ -59,10 +57,9 @@ struct Formula {
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A l_m = state.l.m;
-        const A l_s = state.l.s;
-        const A total = l_m == baracuda::inf<A> ? baracuda::nan<A> : l_s;
+        const A l_total = state.l.total();
         const bool of_row0 = l_m == -baracuda::inf<A>;
-        const A of_row1 = baracuda::log(total);
+        const A of_row1 = baracuda::log(l_total);
         return {l_m, of_row0, of_row1};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {

@@ -1,9 +1,8 @@
 // log_softmax_backward_nan: gradients of x minus the logarithm of the sum of exp(x); torch.log_softmax,
 // jax.nn.log_softmax. masked_row=nan.
-//   total = nan if l.m == inf else l.s
 //   l = logsumexp(x)
 //   g = sum(dy)
-//   dx = dy - g * (exp(x - l.m) / total)
+//   dx = dy - g * (exp(x - l.m) / l.total)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -28,6 +27,7 @@ struct Logsumexp {
         const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
+    BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
     BARACUDA_FN A value() const { return m + baracuda::log(s); }
 };
 
@@ -59,11 +59,9 @@ struct Formula {
     };
     struct Row {  // what the elements of a row share
         A l_m;
+        A l_total;
         A g;
-        A total;
     };
-
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
 
     BARACUDA_FN void push(Run& run, const A (&in)[2], const A (&row_in)[1], i64 index) const {
         const A dy = in[0];
@@ -80,15 +78,14 @@ struct Formula {
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A l_m = state.l.m;
-        const A l_s = state.l.s;
+        const A l_total = state.l.total();
         const A g = state.g.value();
-        const A total = l_m == baracuda::inf<A> ? baracuda::nan<A> : l_s;
-        return {l_m, g, total};
+        return {l_m, l_total, g};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[2], i64 index, A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = dy - row.g * (baracuda::exp(x - row.l_m) / row.total);
+        out[0] = dy - row.g * (baracuda::exp(x - row.l_m) / row.l_total);
     }
 };
 

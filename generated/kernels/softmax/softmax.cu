@@ -1,7 +1,6 @@
 // softmax: exp(x) over its sum; torch.softmax, jax.nn.softmax. masked_row=zero.
-//   total = nan if l.m == inf else l.s
 //   l = logsumexp(x)
-//   y = 0 if l.m == -inf else exp(x - l.m) / total
+//   y = 0 if l.m == -inf else exp(x - l.m) / l.total
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/math.cuh>
@@ -26,6 +25,7 @@ struct Logsumexp {
         const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
+    BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
     BARACUDA_FN A value() const { return m + baracuda::log(s); }
 };
 
@@ -40,11 +40,9 @@ struct Formula {
     };
     struct Row {  // what the elements of a row share
         A l_m;
-        A total;
+        A l_total;
         bool of_row0;
     };
-
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
         const A x = in[0];
@@ -59,14 +57,13 @@ struct Formula {
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A l_m = state.l.m;
-        const A l_s = state.l.s;
-        const A total = l_m == baracuda::inf<A> ? baracuda::nan<A> : l_s;
+        const A l_total = state.l.total();
         const bool of_row0 = l_m == -baracuda::inf<A>;
-        return {l_m, total, of_row0};
+        return {l_m, l_total, of_row0};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.of_row0 ? A(0) : baracuda::exp(x - row.l_m) / row.total;
+        out[0] = row.of_row0 ? A(0) : baracuda::exp(x - row.l_m) / row.l_total;
     }
 };
 

@@ -39,8 +39,6 @@ struct Formula {
         A s;
     };
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
-
     BARACUDA_FN void push(Run& run, const A (&in)[2], const A (&row_in)[1], i64 index) const {
         const A dy = in[0];
         const A y = in[1];

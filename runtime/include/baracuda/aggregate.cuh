@@ -131,9 +131,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         if (there) p.kept.add(row, offset);
         for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
-        // A head is an element: a row without elements has none.
         for (int r = 0; r < RI; ++r)
-            row_in[0][r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
+            row_in[0][r] = there ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
     }
 
     BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {

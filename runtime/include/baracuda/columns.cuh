@@ -47,7 +47,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             i64 place[Operands::IN + Operands::OUT] = {};
             if (RI > 0 && there) p.kept.add(row(v), place);
             for (int r = 0; r < RI; ++r)
-                row_in[v][r] = there && (p.extent > 0 || !Formula::is_head(r)) ? widen(static_cast<const T*>(p.in[EI + r])[place[EI + r]]) : A(0);
+                row_in[v][r] = there ? widen(static_cast<const T*>(p.in[EI + r])[place[EI + r]]) : A(0);
         }
     }
 
@@ -171,6 +171,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         BARACUDA_UNROLL
         for (int v = 0; v < VC; ++v) state[v] = merge_lanes<Formula>(state[v], down, IN_WARP, ACROSS);
         if (AHEAD) { __syncthreads(); }  // the states take the place of the copies
+        // Last in the bytes, where other warps still copy: a missing barrier shows in the host executor's order "ahead".
         State* const of_warp = reinterpret_cast<State*>(reinterpret_cast<char*>(shared) + (BYTES - STATES) / 16 * 16);
         if (down == 0)
             for (int v = 0; v < VC; ++v) of_warp[warp * COLUMNS + across * VC + v] = state[v];

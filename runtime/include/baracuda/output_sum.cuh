@@ -12,7 +12,6 @@ template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum {
     static constexpr bool AGGREGATES = true, USUAL = false, BEGINS = false;
     Formula formula;
 
-    BARACUDA_FN static constexpr bool is_head(int) { return false; }
     BARACUDA_FN void push(Run& run, const A (&in)[IN], const A (&)[1], i64) const {
         A out[OUT];
         formula(in, out);

@@ -1,0 +1,105 @@
+"""What the arguments of a plan must satisfy before anything is launched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from baracuda import checks
+from baracuda.contract import OpRecord, TensorRule
+from baracuda.dtypes import ElementKind
+from baracuda.engines import Engine
+from baracuda.errors import InvalidProblem
+from baracuda.tensor import Device, TensorRef, as_tensor
+
+__all__ = ["ArgumentRules", "Tensors", "Wanted"]
+
+Tensors = dict[str, "TensorRef | None"]
+#: Name, shapes (the usual one first) and element kind of each tensor.
+Wanted = tuple[tuple[str, tuple[tuple[int, ...], ...], ElementKind], ...]
+
+
+@dataclass(frozen=True)
+class ArgumentRules:
+    """The rules of a plan: what each tensor must be on its own, and beside the others.
+
+    Attributes:
+        plan: the name of the plan, for messages.
+        cls: the class of the arguments.
+        op: which tensors are required, and which accepted.
+        device: where every tensor lies.
+        engine: which outputs may be an input.
+        tensors: the rules of the plan's class.
+        wanted: what the problem wants of each of `tensors`.
+        shapes: where the shape of each tensor comes from.
+    """
+
+    plan: str
+    cls: type[Any]
+    op: OpRecord
+    device: Device
+    engine: Engine
+    tensors: tuple[TensorRule, ...]
+    wanted: Wanted
+    shapes: Mapping[str, tuple[tuple[int, ...], str]]
+
+    def validated(self, args: Any) -> Tensors:
+        """The tensors by name, each checked on its own and against the others."""
+        name, op = self.plan, self.op
+        if type(args) is not self.cls:
+            raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.cls.__name__}")
+        tensors: Tensors = {}
+        for rule, (_, shapes, element) in zip(self.tensors, self.wanted, strict=True):
+            given = getattr(args, rule.name)
+            if given is None:
+                tensors[rule.name] = None
+                continue
+            tensor = as_tensor(given, rule.name, name)
+            checks.check_element(tensor, rule.name, name, element)
+            checks.check_device(tensor, rule.name, name, self.device)
+            if tensor.shape not in shapes:
+                shape, why = self.shapes[rule.name]
+                why += "".join(f", or {other}" for other in shapes[1:])
+                checks.check_shape(tensor, rule.name, name, shape, why)
+            tensors[rule.name] = tensor
+        for rule in self.tensors:
+            present = tensors[rule.name]
+            if present is not None:
+                _check_layout(present, rule, name)
+        for rule in self.tensors:
+            if tensors[rule.name] is None and rule.name in op.required:
+                raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {op.name} requires it")
+            if tensors[rule.name] is not None and rule.name not in op.accepted:
+                raise InvalidProblem(f"{name}: {rule.name} is given, want None: {op.name} takes none")
+        self.check_memory(tensors)
+        return tensors
+
+    def check_memory(self, tensors: Tensors) -> None:
+        """Bounds, alignment and overlaps: what depends on the addresses."""
+        name = self.plan
+        outputs = [rule.name for rule in self.tensors if rule.io == "out"]
+        for key, tensor in tensors.items():
+            if tensor is None:
+                continue
+            checks.check_bounds(tensor, key, name)
+            checks.check_aligned(tensor, key, name)
+            if key in outputs:
+                checks.check_writable(tensor, key, name)
+                checks.check_no_self_overlap(tensor, key, name)
+        for place, key in enumerate(outputs):
+            out = tensors[key]
+            if out is None:
+                continue
+            for other, tensor in tensors.items():
+                if tensor is None or other == key or other in outputs[:place]:
+                    continue
+                may_alias = other not in outputs and self.engine.may_alias(key, other)
+                checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
+
+
+def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
+    if rule.layout == "inner":
+        checks.check_unit_stride(tensor, rule.name, plan)
+    elif rule.layout == "contiguous":
+        checks.check_contiguous(tensor, rule.name, plan)

@@ -1,0 +1,167 @@
+"""The generated kernels compile, whatever a spec calls its things."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host_cpp import compiler
+from small_spec import SMALL_SPEC
+
+from baracuda.codegen import kernels, load_spec, render
+from baracuda.codegen.matrix import KernelRow
+from baracuda.codegen.problems import Problems
+from baracuda.codegen.spec.names import check_names
+from baracuda.compile.unit import Unit
+
+needs_nvrtc = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC for Linux alone is among the extras")
+
+
+def sample(rows: list[KernelRow], template_of: dict[str, str]) -> list[Any]:
+    """Two units of each template, one a direction where it has both; another choice with another spec."""
+    chosen = random.Random(20240501)
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        unit = (row.unit, row.defines, row.flags)
+        group = groups.setdefault((template_of[row.op], row.direction), [])
+        if unit not in group:
+            group.append(unit)
+    return [
+        pytest.param(key[0], unit, id=f"{Path(unit[0]).stem}-{unit[1][0][1]}-{unit[1][1][0]}")
+        for key, group in groups.items()
+        for unit in chosen.sample(group, min(2, len(group)))
+    ]
+
+
+SPEC = load_spec()
+SAMPLE = sample(kernels(SPEC), {op.name: op.family.template for op in SPEC.ops.values()})
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    return render(SPEC)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("template", "unit"), SAMPLE)
+def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]) -> None:
+    """PTX for the oldest architecture, a cubin for sm_90: no warnings, and no spills in maps."""
+    from baracuda.compile import nvrtc
+
+    path, defines, flags = unit
+    old = nvrtc.compile_cubin(Unit(path, texts[path], defines, flags), "compute_80")
+    assert old.log.strip("\0\n") == ""
+    assert b".target sm_80" in old.data
+    new = nvrtc.compile_cubin(Unit(path, texts[path], defines, (*flags, "--ptxas-options=-v")), "sm_90")
+    assert new.data[:4] == b"\x7fELF"
+    assert "warning" not in new.log
+    if template == "map" and not any(name.startswith("BARACUDA_SUM") for name, _ in defines):
+        spills = re.findall(
+            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", new.log
+        )
+        assert len(spills) >= 1
+        assert {number for found in spills for number in found} == {"0"}
+
+
+def identifiers(texts: dict[str, str]) -> list[str]:
+    """Every identifier of the kernels' C++, comments and directives apart."""
+    code = [
+        line.partition("//")[0]
+        for path, text in texts.items()
+        if path.endswith(".cu")
+        for line in text.splitlines()
+        if not line.startswith("#")
+    ]
+    return sorted(set(re.findall(r"[A-Za-z]\w*", "\n".join(code))))
+
+
+def accepted(name: str) -> bool:
+    problems = Problems("ops.yaml")
+    check_names({"ops": {"op": {"kind": "KIND", "forward": {"let": {name: "x"}}}}}, problems)
+    return not len(problems)
+
+
+SUM = SMALL_SPEC[SMALL_SPEC.index("    state: {s:") : SMALL_SPEC.index("  matches:\n")]
+MIX = SMALL_SPEC[
+    SMALL_SPEC.index("      let: {rest: 1 - weight}\n      y:") : SMALL_SPEC.index("    backward:\n      let")
+]
+
+
+def each(names: list[str], value: str) -> str:
+    return "{" + ", ".join(f"{name}: {value}" for name in names) + "}"
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "new", "taken"),
+    [
+        ("pairs/mix", MIX, '      let: LETS\n      y: "max(NAMES) * weight + b"\n', "a b weight"),
+        ("pairs/mix", "    attrs:\n", "    attrs:\nATTRIBUTES", "a b y da db dy weight"),
+        (
+            "rows/total",
+            "row: {n: matches(x > 0)}\n      y: sum(x) + n",
+            'row: ROWS\n      y: "max(NAMES)"',
+            "x y dx dy",
+        ),
+        (
+            "rows/total_backward",
+            "all: {dx: dy if x > 0 else 0}",
+            'all: {let: LETS, dx: "max(NAMES)"}',
+            "x y dx dy",
+        ),
+        ("rows/total", SUM, SUM.replace("lift: {s: x}", 'lift: {let: LETS, s: "max(NAMES)"}'), "x index"),
+        (
+            "rows/total",
+            SUM,
+            SUM.replace("merge: {s: a.s + b.s}", 'merge: {let: MERGES, s: "max(NAMES) + b.s"}'),
+            "a b",
+        ),
+        (
+            "rows/total",
+            SUM,
+            "    constants: CONSTANTS\n" + SUM.replace("{s: x}", '{s: "x * max(NAMES)"}'),
+            "a b x index s",
+        ),
+    ],
+    ids=["let", "attribute", "row", "let over axes", "lift", "merge", "constants"],
+)
+def test_no_name_that_the_loader_takes_breaks_a_kernel(
+    where: str, old: str, new: str, taken: str, tmp_path: Path
+) -> None:
+    """Names of a kernel's own C++, used as names of a formula, are refused or do no harm."""
+    path = tmp_path / "ops.yaml"
+    path.write_text(SMALL_SPEC, encoding="utf-8")
+    names = [
+        name
+        for name in identifiers(render(load_spec(path)))
+        if accepted(name) and name not in [*taken.split(), "extent", "index", "n", "rest"]
+    ]
+    assert len(names) > 20
+    for mark, text in {
+        "LETS": each(names, "x * 2" if where.startswith("rows") else "a * 2"),
+        "ROWS": each(names, "sum(x)"),
+        "MERGES": each(names, "a.s * 2"),
+        "CONSTANTS": each(names, "{f32: 1.0, f64: 1.0}"),
+        "ATTRIBUTES": "".join(f"      {name}: {{from: number}}\n" for name in names),
+        "NAMES": ", ".join(names),
+    }.items():
+        new = new.replace(mark, text)
+    assert old in SMALL_SPEC
+    broken = SMALL_SPEC.replace(old, new, 1)
+    if "from: number" in new:
+        broken = broken.replace(
+            "y: a * rest + b * weight", f'y: "max(a, {", ".join(names)}) + weight * rest * b"', 1
+        )
+    path.write_text(broken, encoding="utf-8")
+    text = render(load_spec(path))[f"kernels/{where}.cu"]
+    macros = [
+        "-DBARACUDA_DTYPE=f16",
+        "-DBARACUDA_NARROW=1",
+        "-DBARACUDA_WIDE=1",
+        "-DBARACUDA_NAMESPACE=kernels",
+    ]
+    shown = compiler("-fsyntax-only", *macros, text=text)
+    assert shown.returncode == 0, shown.stderr[:4000]
