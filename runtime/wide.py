@@ -84,11 +84,11 @@ def split(number: Decimal) -> tuple[float, float]:
 
 
 def power(base: Decimal, exponent: Decimal | int) -> Decimal:
-    """`base ** exponent` of a positive base; exact for an integer exponent where the result fits 40 digits."""
+    """`base ** exponent` of a positive base; exact for an integer exponent where 40 digits hold the result."""
     exponent = Decimal(exponent)
     if exponent == exponent.to_integral_value():
         return Decimal(base) ** exponent
-    # decimal's own ** computes the logarithm again for every exponent, and rounds correctly, at twice the cost.
+    # decimal's own ** computes the logarithm again for every exponent, at twice the cost.
     return (exponent * log(base)).exp()
 
 
