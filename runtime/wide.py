@@ -84,7 +84,7 @@ def split(number: Decimal) -> tuple[float, float]:
 
 
 def power(base: Decimal, exponent: Decimal | int) -> Decimal:
-    """`base ** exponent` of a positive base; exact for an integer exponent where 40 digits hold the result."""
+    """`base ** exponent` of a positive base; exact for an integer exponent if 40 digits hold the result."""
     exponent = Decimal(exponent)
     if exponent == exponent.to_integral_value():
         return Decimal(base) ** exponent
