@@ -197,7 +197,7 @@ def test_what_lies_on_another_gpu_is_refused(backend, second_gpu, op, direction)
     space = backend.workspace(plan.workspace_size())
     for name, tensor in prepared.tensors.items():
         with second_gpu:
-            there = verify.place(backend, name, "f32", tensor.shape).array
+            there = verify.place(backend, name, problem.dtype_of(name), tensor.shape).array
         args = prepared.args(**{name: there})
         for call in (plan.can_implement, lambda args: plan.run(backend.stream, space, args)):
             with pytest.raises(
