@@ -8,7 +8,7 @@ never compiles, allocates or synchronises.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 from baracuda import checks, observe
@@ -66,6 +66,7 @@ class Plan:
     _wanted: tuple[tuple[str, tuple[tuple[int, ...], ...], ElementKind], ...]
     _outputs_first: tuple[str, ...]
     _shapes: Mapping[str, tuple[tuple[int, ...], str]]
+    _conditions: Mapping[str, tuple[bool, str]]
     _guarantee: PrecisionGuarantee
     _layouts: dict[Any, RememberedLayout]
     _known: KnownCalls
@@ -78,6 +79,12 @@ class Plan:
     @staticmethod
     def other_shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], ...]]:
         """Further shapes that a tensor may have."""
+        del desc
+        return {}
+
+    @staticmethod
+    def conditions(desc: Any) -> dict[str, tuple[bool, str]]:
+        """Tensors that are there only on a condition: whether it holds, and which fields decide it."""
         del desc
         return {}
 
@@ -130,6 +137,7 @@ class Plan:
         plan = object.__new__(cls)
         plan._desc, plan._op, plan._device = desc, op, device
         plan._shapes = cls.shapes(desc)
+        plan._conditions = cls.conditions(desc)
         problem = Problem(
             plan=cls.__name__,
             op=op,
@@ -143,7 +151,8 @@ class Plan:
             host=None if op.host is None else op.host(desc),
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
-        plan._guarantee = _guarantee(op, element, plan._engine)
+        never = {name for name, (holds, _) in plan._conditions.items() if not holds}
+        plan._guarantee = _guarantee(op, element, never.union(plan._engine.cross_row_outputs()))
         plan._element = element
         plan._needed = plan._engine.workspace_size()
         others = cls.other_shapes(desc)
@@ -151,7 +160,7 @@ class Plan:
             (
                 rule.name,
                 (plan._shapes[rule.name][0], *others.get(rule.name, ())),
-                element if rule.element is None else ElementKind(rule.element),
+                _element_of_tensor(rule, desc, element),
             )
             for rule in cls.TENSORS
         )
@@ -405,6 +414,12 @@ class Plan:
                 raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {op.name} requires it")
             if tensors[rule.name] is not None and rule.name not in op.accepted:
                 raise InvalidProblem(f"{name}: {rule.name} is given, want None: {op.name} takes none")
+        for rule in self.TENSORS:
+            holds, why = self._conditions.get(rule.name, (True, ""))
+            if tensors[rule.name] is not None and not holds:
+                raise InvalidProblem(f"{name}: {rule.name} is given, want None: {why}")
+            if tensors[rule.name] is None and holds and why and not rule.optional:
+                raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {why}")
         self._check_memory(tensors, name)
         return tensors
 
@@ -458,6 +473,15 @@ def desc_default(descriptor: type[Any], field: str) -> Any:
     return descriptor.__dataclass_fields__[field].default
 
 
+def _element_of_tensor(rule: TensorRule, desc: Any, element: ElementKind) -> ElementKind:
+    """The element kind of a tensor: the descriptor's, its own, or what a field of type storage says."""
+    if rule.element is None:
+        return element
+    if rule.element in desc.RULES:
+        return element.compute if getattr(desc, rule.element) == "compute" else element
+    return ElementKind(rule.element)
+
+
 def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:
     if rule.layout == "inner":
         checks.check_unit_stride(tensor, rule.name, plan)
@@ -482,7 +506,8 @@ def _one_a_library(arrays: list[Any]) -> list[Any]:
     return list(chosen.values())
 
 
-def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionGuarantee:
+def _guarantee(op: OpRecord, element: ElementKind, others: Set[str]) -> PrecisionGuarantee:
+    """What an op promises; `others` are outputs that depend on several rows, or are never there."""
     compute = element.compute
     return PrecisionGuarantee(
         math_precision=MathPrecision.F64 if compute is ElementKind.F64 else MathPrecision.F32,
@@ -490,7 +515,7 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionG
         deterministic=True,
         bit_stable_on_same_hardware=True,
         ulp=op.ulp[element.value],
-        batch_invariant=tuple(name for name in op.batch_invariant if name not in engine.cross_row_outputs()),
+        batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
     )
 
 

@@ -102,6 +102,14 @@ def small_problems(
     return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)
 
 
+def possible_problems(op: Any, direction: str, dtype: str, shape: tuple[int, ...]) -> list[Any]:
+    """Problems over a domain; an op may refuse to aggregate nothing, or a domain without axes: none then."""
+    try:
+        return small_problems(op, direction, dtype, shape)
+    except ValueError:
+        return []
+
+
 def overwrite(backend: verify.Backend, tensor: Any, values: Any = None) -> None:
     """Other values in a tensor's memory; None: what it held when it was placed, poison for an output."""
     if values is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["AttentionKind", "BinaryKind", "ReduceKind", "SoftmaxKind"]
+__all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "SoftmaxKind"]
 
 
 class AttentionKind(str, enum.Enum):
@@ -28,6 +28,16 @@ class BinaryKind(str, enum.Enum):
     """
 
     LERP = "lerp"
+
+
+class NormalizationKind(str, enum.Enum):
+    """Ops of RMSNormBackwardPlan and RMSNormPlan.
+
+    Attributes:
+        RMS_NORM: x over the root of its mean square, times gamma; torch.nn.functional.rms_norm.
+    """
+
+    RMS_NORM = "rms_norm"
 
 
 class ReduceKind(str, enum.Enum):
