@@ -31,13 +31,16 @@ class BinaryKind(str, enum.Enum):
 
 
 class NormalizationKind(str, enum.Enum):
-    """Ops of RMSNormBackwardPlan and RMSNormPlan.
+    """Ops of LayerNormBackwardPlan and LayerNormPlan and RMSNormBackwardPlan and RMSNormPlan.
 
     Attributes:
         RMS_NORM: x over the root of its mean square, times gamma; torch.nn.functional.rms_norm.
+        LAYER_NORM: x minus its mean, over its standard deviation, times gamma, plus beta;
+            torch.nn.functional.layer_norm.
     """
 
     RMS_NORM = "rms_norm"
+    LAYER_NORM = "layer_norm"
 
 
 class ReduceKind(str, enum.Enum):
