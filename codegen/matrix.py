@@ -61,10 +61,10 @@ def source_path(op: Op, program: Program) -> str:
 
 
 def summed_outputs(op: Op, program: Program) -> tuple[str, ...]:
-    """Outputs of a map that may be gradients of broadcast operands: a descriptor field has their shape."""
+    """Outputs that may be sums over rows: of a map, those whose shape is another field of the descriptor."""
     family = op.family
     if family.template != "map":
-        return ()
+        return program.column_outputs
     tensors = family.tensors(program.direction)
     return tuple(name for name in program.outputs if tensors[name].shape != family.domain)
 
@@ -78,6 +78,10 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
     return STATE_VARIANTS | {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
 
 
+#: Variants of the sums over rows that the outputs of columns are, and their functions in the headers.
+COLUMN_VARIANTS = {"sum_columns": "sum_columns", "total_columns": "total_columns"}
+
+
 def variants(op: Op, program: Program) -> dict[str, str]:
     """The kernel variants of a program, each with its compile unit."""
     if op.family.template == "map":
@@ -87,7 +91,8 @@ def variants(op: Op, program: Program) -> dict[str, str]:
         return found
     if op.family.template == "rotate":
         return dict(ROTATE_VARIANTS)
-    return {variant: unit for variant, (unit, _, _) in aggregate_variants(program).items()}
+    found = {variant: unit for variant, (unit, _, _) in aggregate_variants(program).items()}
+    return found | (dict.fromkeys(COLUMN_VARIANTS, "SUMS") if program.column_outputs else {})
 
 
 def symbol(program: Program, dtype: str, variant: str) -> str:

@@ -33,6 +33,7 @@ class ArgumentRules:
         tensors: the rules of the plan's class.
         wanted: what the problem wants of each of `tensors`.
         shapes: where the shape of each tensor comes from.
+        conditions: whether the descriptor asks for a tensor, and how it says so.
     """
 
     plan: str
@@ -43,6 +44,7 @@ class ArgumentRules:
     tensors: tuple[TensorRule, ...]
     wanted: Wanted
     shapes: Mapping[str, tuple[tuple[int, ...], str]]
+    conditions: Mapping[str, tuple[bool, str]]
 
     def validated(self, args: Any) -> Tensors:
         """The tensors by name, each checked on its own and against the others."""
@@ -72,6 +74,12 @@ class ArgumentRules:
                 raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {op.name} requires it")
             if tensors[rule.name] is not None and rule.name not in op.accepted:
                 raise InvalidProblem(f"{name}: {rule.name} is given, want None: {op.name} takes none")
+        for rule in self.tensors:
+            holds, why = self.conditions.get(rule.name, (True, ""))
+            if tensors[rule.name] is not None and not holds:
+                raise InvalidProblem(f"{name}: {rule.name} is given, want None: {why}")
+            if tensors[rule.name] is None and holds and why and not rule.optional:
+                raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {why}")
         self.check_memory(tensors)
         return tensors
 

@@ -28,7 +28,7 @@ class TensorRule:
         io: whether the kernel reads or writes it.
         optional: whether the caller may always leave it out (a gradient not wanted).
         layout: strides that the kernel takes: any, innermost stride 1, or contiguous.
-        element: its element kind where that is not the descriptor's.
+        element: its element kind where that is not the descriptor's, or the descriptor's field that decides.
     """
 
     name: str
@@ -62,6 +62,8 @@ class OpRecord:
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
+        column_inputs: those of `inputs` that have an element a column, the last ones.
+        column_outputs: tensors with an element a column, each a sum over the rows.
     """
 
     name: str
@@ -82,6 +84,8 @@ class OpRecord:
     pairs: str = ""
     host: Callable[[Any], HostValues] | None = None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    column_inputs: tuple[str, ...] = ()
+    column_outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,38 @@ class Descriptor:
         Unsupported: an enum or element name that is not known.
     """
 
-    #: Each field's rule: an enum class, or shape, axes, extent, element, f64, i64, bool or option.
+    #: Each field's rule: an enum class, or shape, axes, extent, element, storage, f64, i64, bool or option.
     RULES: ClassVar[Mapping[str, Any]]
     #: Fields that take another's value where they are None.
     DEFAULTS: ClassVar[Mapping[str, str]]
+    #: Axes that another field may give instead, a number with a bit an axis.
+    MASKS: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
+        for axes, mask in self.MASKS.items():
+            self._unmask(axes, mask)
         for name, rule in self.RULES.items():
             value = getattr(self, name)
             if value is None and name in self.DEFAULTS:
                 value = getattr(self, self.DEFAULTS[name])
             object.__setattr__(self, name, self._normal(name, rule, value))
+
+    def _unmask(self, axes: str, mask: str) -> None:
+        """Give each of two fields what the other says."""
+        where, given, bits = type(self).__name__, getattr(self, axes), getattr(self, mask)
+        if bits is not None:
+            bits = self._normal(mask, "i64", bits)
+            if bits < 0:
+                raise InvalidProblem(f"{where}: {mask} is {bits}, want a bit for each of the axes")
+            named = tuple(axis for axis in range(bits.bit_length()) if bits >> axis & 1)
+            if given is not None and self._normal(axes, "axes", given) != named:
+                raise InvalidProblem(f"{where}: {axes} is {given} and {mask} is {bits}, want one of the two")
+            object.__setattr__(self, axes, named)
+        elif given is None:
+            raise TypeError(f"{where}: {axes} and {mask} are None, want one of the two")
+        else:
+            known = [axis for axis in self._normal(axes, "axes", given) if 0 <= axis < 63]
+            object.__setattr__(self, mask, sum(1 << axis for axis in dict.fromkeys(known)))
 
     def _normal(self, name: str, rule: Any, value: Any) -> Any:
         where = f"{type(self).__name__}: {name}"
@@ -64,9 +85,11 @@ class Descriptor:
             if not -(2**63) <= number < 2**63:
                 raise InvalidProblem(f"{where} is {value!r}, want an integer that fits 64 bits")
             return number
-        if rule == "option":
+        if rule in ("option", "storage"):
             if not isinstance(value, str):
                 raise TypeError(f"{where} is {value!r}, want a string")
+            if rule == "storage" and value not in ("element", "compute"):
+                raise Unsupported(f"{where} is {value!r}, want one of element, compute")
             return value
         if rule == "bool":
             if not isinstance(value, bool):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["INT32_MAX", "Walk", "broadcast_strides", "fits_int32", "merge", "order_by_stride"]
+__all__ = [
+    "INT32_MAX",
+    "Walk",
+    "broadcast_strides",
+    "column_strides",
+    "fits_int32",
+    "merge",
+    "order_by_stride",
+]
 
 INT32_MAX = 2**31 - 1
 
@@ -33,6 +41,25 @@ def broadcast_strides(shape: Sequence[int], strides: Sequence[int], domain: Sequ
     lead = len(domain) - len(shape)
     own = tuple(0 if extent == 1 else stride for extent, stride in zip(shape, strides, strict=True))
     return (0,) * lead + own
+
+
+def column_strides(
+    shape: Sequence[int], strides: Sequence[int], domain: Sequence[int], axes: Sequence[int]
+) -> tuple[int, ...]:
+    """Strides with which a tensor that has an element a column is read over `domain`: 0 from row to row.
+
+    Its shape is that of `axes`, or one axis with as many elements.
+    """
+    found = [0] * len(domain)
+    if len(shape) == len(axes):
+        for axis, stride in zip(axes, broadcast_strides(shape, strides, shape), strict=True):
+            found[axis] = stride
+        return tuple(found)
+    (step,) = strides
+    for axis in reversed(axes):
+        found[axis] = 0 if domain[axis] == 1 else step
+        step *= domain[axis]
+    return tuple(found)
 
 
 def merge(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> Walk:

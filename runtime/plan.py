@@ -8,7 +8,7 @@ never compiles, allocates or synchronises.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 from baracuda import observe
@@ -81,6 +81,12 @@ class Plan:
         return {}
 
     @staticmethod
+    def conditions(desc: Any) -> dict[str, tuple[bool, str]]:
+        """Tensors that are there only on a condition: whether it holds, and which fields decide it."""
+        del desc
+        return {}
+
+    @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
         raise NotImplementedError
@@ -129,6 +135,7 @@ class Plan:
         plan = object.__new__(cls)
         plan._desc, plan._op, plan._device = desc, op, device
         shapes, others = cls.shapes(desc), cls.other_shapes(desc)
+        conditions = cls.conditions(desc)
         problem = Problem(
             plan=name,
             op=op,
@@ -142,18 +149,21 @@ class Plan:
             host=None if op.host is None else op.host(desc),
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
-        plan._guarantee = _guarantee(op, element, plan._engine)
+        never = {name for name, (holds, _) in conditions.items() if not holds}
+        plan._guarantee = _guarantee(op, element, never.union(plan._engine.cross_row_outputs()))
         plan._element = element
         plan._needed = plan._engine.workspace_size()
         wanted = tuple(
             (
                 rule.name,
                 (shapes[rule.name][0], *others.get(rule.name, ())),
-                element if rule.element is None else ElementKind(rule.element),
+                _element_of_tensor(rule, desc, element),
             )
             for rule in cls.TENSORS
         )
-        plan._rules = ArgumentRules(name, cls.ARGS, op, device, plan._engine, cls.TENSORS, wanted, shapes)
+        plan._rules = ArgumentRules(
+            name, cls.ARGS, op, device, plan._engine, cls.TENSORS, wanted, shapes, conditions
+        )
         outputs_first = sorted(cls.TENSORS, key=lambda rule: rule.io != "out")
         plan._outputs_first = tuple(rule.name for rule in outputs_first)
         plan._layouts = {}
@@ -405,6 +415,15 @@ def desc_default(descriptor: type[Any], field: str) -> Any:
     return descriptor.__dataclass_fields__[field].default
 
 
+def _element_of_tensor(rule: TensorRule, desc: Any, element: ElementKind) -> ElementKind:
+    """The element kind of a tensor: the descriptor's, its own, or what a field of type storage says."""
+    if rule.element is None:
+        return element
+    if rule.element in desc.RULES:
+        return element.compute if getattr(desc, rule.element) == "compute" else element
+    return ElementKind(rule.element)
+
+
 def _pointers(tensors: Row) -> list[int]:
     return [0 if tensor is None else tensor.pointer for tensor in tensors]
 
@@ -422,7 +441,8 @@ def _one_a_library(arrays: list[Any]) -> list[Any]:
     return list(chosen.values())
 
 
-def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionGuarantee:
+def _guarantee(op: OpRecord, element: ElementKind, others: Set[str]) -> PrecisionGuarantee:
+    """What an op promises; `others` are outputs that depend on several rows, or are never there."""
     compute = element.compute
     return PrecisionGuarantee(
         math_precision=MathPrecision.F64 if compute is ElementKind.F64 else MathPrecision.F32,
@@ -430,7 +450,7 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine) -> PrecisionG
         deterministic=True,
         bit_stable_on_same_hardware=True,
         ulp=op.ulp[element.value],
-        batch_invariant=tuple(name for name in op.batch_invariant if name not in engine.cross_row_outputs()),
+        batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
     )
 
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["broadcasts", "is_even", "keepdim", "keepdim_reason", "numel", "reduces_elements"]
+__all__ = [
+    "broadcasts",
+    "extents",
+    "flat",
+    "is_even",
+    "is_suffix",
+    "keepdim",
+    "keepdim_reason",
+    "numel",
+    "reduces_elements",
+]
 
 
 def keepdim(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -19,6 +29,22 @@ def keepdim_reason(shape_name: str, shape: tuple[int, ...], axes_name: str, axes
     return (
         f"the keepdim form of {shape_name} {shape} with {which} {', '.join(map(str, axes)) or 'none'} reduced"
     )
+
+
+def extents(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents of `axes`, in the order of the shape."""
+    return tuple(extent for axis, extent in enumerate(shape) if axis in axes)
+
+
+def flat(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int]:
+    """The shape of one axis with as many elements as `axes` have together."""
+    return (numel(extents(shape, axes)),)
+
+
+def is_suffix(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Whether `axes` are the last ones of the shape, one at least."""
+    rank = len(shape)
+    return bool(axes) and axes == tuple(range(rank - len(axes), rank))
 
 
 def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

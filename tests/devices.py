@@ -113,6 +113,14 @@ def has_optional_outputs(op: Any, direction: str) -> bool:
     return not set(problem.optional()).isdisjoint(problem.outputs())
 
 
+def possible_problems(op: Any, direction: str, dtype: str, shape: tuple[int, ...]) -> list[Any]:
+    """Problems over a domain; an op may refuse to aggregate nothing, or a domain without axes: none then."""
+    try:
+        return small_problems(op, direction, dtype, shape)
+    except ValueError:
+        return []
+
+
 def overwrite(backend: verify.Backend, tensor: Any, values: Any = None) -> None:
     """Other values in a tensor's memory; None: what it held when it was placed, poison for an output."""
     if values is not None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 TYPES = {"f32": np.float32, "f64": np.float64}
 INT_FUNCTIONS = ("abs", "sign", "square", "max", "min", "clamp", "remainder", "floor_divide")
-FLOAT_FUNCTIONS = tuple(FUNCTIONS)
+# What needs an element dtype is a storage header's.
+FLOAT_FUNCTIONS = tuple(name for name, function in FUNCTIONS.items() if not function.of_element)
 
 
 def unit(dtype: str) -> Unit:

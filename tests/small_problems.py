@@ -36,27 +36,33 @@ class Problem:
         dtype = next(
             getattr(self.desc, name) for name, rule in self.desc.RULES.items() if rule == "element"
         ).numpy
-        arrays = {}
+        arrays, conditions = {}, self.plan.conditions(self.desc)
         for rule in self.plan.TENSORS:
-            if rule.name not in op.accepted or (rule.io == "in" and rule.name not in op.required):
+            needed, _ = conditions.get(rule.name, (rule.name in op.required, ""))
+            if rule.name not in op.accepted or (not needed and (rule.io == "in" or rule.name in conditions)):
                 continue
             shape = self.plan.shapes(self.desc)[rule.name][0]
             fill = random.uniform(0.5, 1.5, shape) if rule.io == "in" else np.full(shape, np.nan)
-            arrays[rule.name] = fill.astype(
-                dtype if rule.element is None else ElementKind(rule.element).numpy
-            )
+            own = rule.element not in (None, *self.desc.RULES)
+            arrays[rule.name] = fill.astype(ElementKind(rule.element).numpy if own else dtype)
         return arrays
 
     def outputs(self) -> list[str]:
+        given = self.tensors()
         op = self.plan.OPS[self.desc.kind]
-        return [rule.name for rule in self.plan.TENSORS if rule.io == "out" and rule.name in op.outputs]
+        return [
+            r.name for r in self.plan.TENSORS if r.io == "out" and r.name in op.outputs and r.name in given
+        ]
 
     def workspace(self, plan: Any) -> Any:
         return baracuda.Workspace.host(plan.workspace_size())
 
 
 def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
-    """One problem for each plan class and kind with this element kind; `values` replace VALUES, by rule."""
+    """One problem for each plan class and kind with this element kind; `values` replace VALUES, by rule.
+
+    Plans that refuse the values have none.
+    """
     modules = importlib.import_module("baracuda.generated.plans").MODULES
     for name in sorted(name for name in modules if name.endswith("Plan")):
         plan = getattr(baracuda, name)
@@ -69,9 +75,12 @@ def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
                     plan.DESCRIPTOR.RULES[field.name]
                 ]
                 for field in fields
-                if field.default is dataclasses.MISSING and field.name != "kind"
+                if field.name in plan.DESCRIPTOR.MASKS
+                or (field.default is dataclasses.MISSING and field.name != "kind")
             }
-            yield Problem(plan, plan.DESCRIPTOR(kind=kind, **wanted))
+            desc = plan.DESCRIPTOR(kind=kind, **wanted)
+            if next(plan.violations(desc), None) is None:
+                yield Problem(plan, desc)
 
 
 def first_problem(element: str = "f32", **values: Any) -> Problem:

@@ -25,7 +25,10 @@ NUMBER = "      number: {type: f64"
 MONOID = "    doc: x\n    state: {s: compute = 0}\n    lift: {s: x}\n    merge: {s: a.s}\n"
 IDENTIFIER = "letters, digits and _, a letter first"
 SCALAR_DOC = "one line of text, without backslashes and control characters"
-SHAPES = "in a call: broadcasts(shape, shape) or reduces_elements(shape, axes) or is_even(extent)"
+SHAPES = (
+    "in a call: broadcasts(shape, shape) or reduces_elements(shape, axes) or is_suffix(shape, axes) "
+    "or is_even(extent)"
+)
 OP_KEYS = ", ".join(vocabulary.keys(schema.Op))
 FAMILY_KEYS = ", ".join(vocabulary.keys(schema.Family))
 CASE_ONLY = "names that differ by more than case"
@@ -819,7 +822,7 @@ case(
         (
             "number + 1",
             "families.pair.forward.a.shape: number + 1: is no shape "
-            "(a field of type shape, or keepdim(shape, axes))",
+            "(a field of type shape, or keepdim(shape, axes) or extents(shape, axes) or flat(shape, axes))",
         )
     ],
 )
@@ -1206,7 +1209,7 @@ case(
         (
             "__import__",
             "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' "
-            "(known here: axes, axis, dx, dy, element, extent, index, shape, ties, x, y, "
+            "(known here: axes, axis, dx, dy, element, extent, index, shape, stored, ties, x, y, "
             "np, math, scipy.special, mpmath), at column 1",
         )
     ],
@@ -1520,6 +1523,21 @@ pairs(
     ],
 )
 pairs(
+    "values of pairs that are stored otherwise",
+    (X, X.replace("shape:", "dtype: lie, shape:")),
+    errors=[
+        (
+            "dtype: lie, shape: whole",
+            "families.turns.forward.x.dtype: a tensor of role element has the dtype lie (leave it "
+            "out: it has the descriptor's)",
+        ),
+        (
+            "layout: inner, doc: input",
+            "families.turns.forward.x.dtype: 'lie' is no dtype of a tensor (one of f64, i64)",
+        ),
+    ],
+)
+pairs(
     "positions that are no integers",
     (AT, AT.replace("dtype: i64", "dtype: f64")),
     errors=[
@@ -1545,8 +1563,8 @@ pairs(
     errors=[
         (
             "[whole, along]",
-            "families.turns.forward.x.shape: several shapes (one: only a tensor of role position may "
-            "have others)",
+            "families.turns.forward.x.shape: several shapes (one: only a tensor of role position or "
+            "column may have others)",
         ),
     ],
 )
@@ -1767,6 +1785,161 @@ pairs(
         (
             "    host:",
             "ops.turn.host: another set of names for another option (the same names for every value)",
+        ),
+    ],
+)
+
+
+# Rows with tensors that may lack, with columns, and with values in another dtype
+
+ROW_X = "      x: {io: in, shape: shape, doc: input}\n      y: {io: out"
+ROW_Y = '"keepdim(shape, axis)", role: row, doc: result}'
+AXIS = "      axis: {type: axes, of: shape, doc: the axes}\n"
+STORED = "      kept: {type: storage, default: element, doc: dtype of y}\n"
+DX = "      dx: {io: out, shape: shape, doc: gradient of x}\n\n"
+
+case(
+    "a value for an input of a map",
+    (SECOND, SECOND.replace("doc:", "optional: true, absent: 1, doc:")),
+    errors=[
+        ("absent: 1", "families.pair.forward.b.absent: belongs to the template aggregate (leave it out)"),
+    ],
+)
+case(
+    "an optional input without a value",
+    (ROW_X, ROW_X.replace("doc: input", "optional: true, doc: input")),
+    errors=[
+        (
+            "optional: true, doc: input",
+            "families.rows.forward.x: an input that may be None has a value then, and no other tensor "
+            "(absent: 0, or another number)",
+        ),
+    ],
+)
+case(
+    "a value for an output",
+    (ROW_Y, ROW_Y.replace("doc:", "optional: true, absent: 0, doc:")),
+    errors=[
+        (
+            "absent: 0",
+            "families.rows.forward.y.absent: an input that may be None has a value then, and no other "
+            "tensor (absent: 0, or another number)",
+        ),
+    ],
+)
+case(
+    "an input of rows that may lack",
+    ("role: row, doc: gradient of y}", "role: row, optional: true, doc: gradient of y}"),
+    errors=[
+        (
+            "optional: true, doc: gradient of y",
+            "families.rows.backward.dy: an input of role row cannot be None "
+            "(leave out `optional` and `given`)",
+        ),
+    ],
+)
+for number in (0.1, 70000.0):
+    case(
+        f"a value that no dtype holds, {number}",
+        (ROW_X, ROW_X.replace("doc: input", f"optional: true, absent: {number}, doc: input")),
+        errors=[
+            (
+                f"absent: {number}",
+                f"families.rows.forward.x.absent: {number} is not a number of every dtype "
+                "(a number of at most 8 bits)",
+            ),
+        ],
+    )
+case(
+    "a condition that is none",
+    (ROW_X, ROW_X.replace("doc: input", "given: axis, absent: 0, doc: input")),
+    errors=[
+        ("given: axis", f"families.rows.forward.x.given: axis: 'axis' is no number ({SHAPES})"),
+    ],
+)
+case(
+    "a dtype that is none",
+    (AXIS, AXIS + STORED),
+    (ROW_Y, ROW_Y.replace("doc:", "dtype: keept, doc:")),
+    errors=[
+        (
+            "dtype: keept",
+            "families.rows.forward.y.dtype: 'keept' is no dtype of a tensor (one of f64, i64, kept)",
+        ),
+    ],
+)
+case(
+    "elements with a choice of dtypes",
+    (AXIS, AXIS + STORED),
+    (DX, DX.replace("doc:", "dtype: kept, doc:")),
+    errors=[
+        (
+            "dtype: kept, doc: gradient of x",
+            "families.rows.backward.dx.dtype: only what is read or written once a row has a choice "
+            "(role: row)",
+        ),
+    ],
+)
+case(
+    "a storage that is none",
+    (AXIS, AXIS + STORED.replace("element", "f32")),
+    errors=[
+        (
+            "default: f32",
+            "families.rows.descriptor.kept.default: 'f32' is no default of the field 'kept' "
+            "(element or compute)",
+        ),
+    ],
+)
+case(
+    "a mask of something else",
+    (AXIS, AXIS + STORED.replace("doc:", "mask: bits, doc:")),
+    errors=[("mask: bits", "families.rows.descriptor.kept.mask: belongs to axes alone (leave it out)")],
+)
+case(
+    "a mask that is a field",
+    (AXIS, AXIS.replace("doc:", "mask: ties, doc:")),
+    errors=[
+        (
+            "mask: ties",
+            "families.rows.descriptor.axis.mask: 'ties' is a field of the descriptor (another name)",
+        ),
+    ],
+)
+case(
+    "axes of one direction",
+    (AXIS, AXIS.replace("doc:", "only: forward, doc:")),
+    errors=[
+        (
+            "only: forward",
+            "families.rows.descriptor.axis.only: both directions need it (leave it out)",
+        ),
+        (
+            'dy: {io: in, shape: "keepdim(shape, axis)"',
+            "families.rows.backward.dy.shape: keepdim(shape, axis): unknown name 'axis' "
+            "(fields: shape, element, ties)",
+        ),
+    ],
+)
+case(
+    "columns of what follows from an aggregate",
+    (DX, DX.replace("shape: shape", 'shape: "extents(shape, axis)", role: column')),
+    errors=[
+        (
+            "dx: dy / n if",
+            "ops.total.backward.by ties.split.dx: dy / n if x > 0 else 0: the sum over the rows of what "
+            "follows from an aggregate (a formula of tensors, those of role row among them)",
+        ),
+    ],
+)
+case(
+    "an aggregate of the extent",
+    ("y: sum(x) + n", "y: sum(x / extent) + n"),
+    errors=[
+        (
+            "y: sum(x / extent)",
+            "ops.total.forward.y: sum(x / extent): elements do not know the row's extent "
+            "(an aggregate without it, and its value with it)",
         ),
     ],
 )

@@ -47,10 +47,13 @@ LONG_ENTRIES = {
     "reduce_std": "two outputs, each with formula, reference and scale, and where the bound holds",
     "softmax": "masked rows, and a reference in named parts",
     "log_softmax": "masked rows in both directions",
+    "rms_norm": "nothing over- or underflows: powers of two go apart, and the scale says what is left",
+    "layer_norm": "six outputs, each with formula, reference and scale",
     "rope": "five scalings of the frequencies in two layouts, and the reference of each",
 }
 #: Of these, the ones that may be longer than twice ENTRY_LINES.
-LONGEST_ENTRIES = {"rope"}
+LONGEST_ENTRIES = {"rms_norm", "layer_norm", "rope"}
+
 DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\d+\) (\w+)\(')
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import checkout_spec, each_op, each_program, small_problems
+from devices import checkout_spec, each_op, each_program, possible_problems, small_problems
 
 from baracuda.codegen import verify
 from baracuda.errors import InvalidProblem
@@ -38,7 +38,7 @@ def layout_problems(op, direction, dtype):
     """Two problems a shape; each dtype has others, so that all axes, options and operands have their turn."""
     found = []
     for shape in SHAPES:
-        several = small_problems(op, direction, dtype, shape)
+        several = possible_problems(op, direction, dtype, shape)
         step = max(1, len(several) // 2)
         found += several[op.dtypes.index(dtype) % step :: step]
     return found

@@ -159,7 +159,8 @@ def nan_maker(element: str = "f32") -> tuple[Problem, dict[str, Any]]:
     for problem in problems(element):
         arrays = problem.tensors()
         for name in arrays.keys() - problem.outputs():
-            arrays[name][1, ::2], arrays[name][1, 1::2] = np.inf, -np.inf
+            if arrays[name].ndim > 1:
+                arrays[name][1, ::2], arrays[name][1, 1::2] = np.inf, -np.inf
         found = run(problem, **arrays)[problem.outputs()[0]]
         if np.isnan(found[1]).any() and not np.isnan(found[[0, 2]]).any():
             return problem, arrays

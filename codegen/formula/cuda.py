@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .functions import FUNCTIONS
 from .nodes import Expr
 from .typed import Typed, elaborate
 from .types import BOOL, F64, INT, Type
@@ -63,7 +64,8 @@ class _Printer:
             then, other = (self.inside(arg, _OR) for arg in node.args[1:])
             return f"{condition} ? {then} : {other}", _SELECT
         args = [self.argument(arg) for arg in node.args]
-        return f"baracuda::{node.text}({', '.join(args)})", _ATOM
+        element = "<T>" if FUNCTIONS[node.text].of_element else ""
+        return f"baracuda::{node.text}{element}({', '.join(args)})", _ATOM
 
     def inside(self, node: Typed, least: int) -> str:
         """The C++ of a part, in parentheses where it holds together less tightly than `least`."""

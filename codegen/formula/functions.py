@@ -15,7 +15,8 @@ class Function:
     `rule` types it: "float" takes floats and gives the type in which they meet; "number" the same, but an
     integer when all arguments are; "test" gives a condition; "exponent" an integer; "ldexp" takes a float
     and an integer. `most` is None for any number of arguments. `python` is its spelling in plain Python,
-    None where there is none. `numpy` takes the array module and the arguments.
+    None where there is none. `numpy` takes the array module and the arguments. Of a function that is
+    `of_element`, which depends on the element dtype, NumPy's side leaves that aside.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Function:
     numpy: Implementation
     doc: str
     python: str | None = None
+    of_element: bool = False
 
     def arity(self) -> str:
         """How many arguments it takes, as a message says it."""
@@ -132,6 +134,9 @@ _TABLE = (
         "normal_scale",
         numeric.normal_scale,
         "2**-exponent(x) of a normal number x, whose product is `mantissa`",
+    ),
+    Function(
+        "stored", 1, 1, "float", lambda _, x: x, "x rounded to the element dtype, as a store does", None, True
     ),
     _two("ldexp", numeric.ldexp, "x * 2**exponent, rounded once", "math.ldexp", "ldexp"),
 )

@@ -258,6 +258,9 @@ class _Walker:
 
     def call(self, node: ast.Call) -> Any:
         dotted = _dotted(node.func)
+        given = self.env.get(dotted or "")
+        if callable(given):
+            return given(*(self.run(arg) for arg in node.args))
         if dotted is None or dotted.split(".")[0] in self.env or "." not in dotted:
             raise FormulaError(
                 "only functions of np, math, scipy.special and mpmath are called", _column(node)

@@ -63,6 +63,9 @@ def to_decimal(expr: Expr, names: Mapping[str, str], functions: Mapping[str, str
 
 
 class _Printer:
+    #: How tightly an operand of `or` holds together at least, without parentheses.
+    least_of_or = _AND
+
     def text(self, expr: Expr) -> tuple[str, int]:
         """The text of a node and how tightly it holds together."""
         if isinstance(expr, Number):
@@ -89,7 +92,8 @@ class _Printer:
             return parts[0] + "".join(signs), _COMPARE
         if isinstance(expr, BoolOp):
             level = _AND if expr.op == "and" else _OR
-            return f" {expr.op} ".join(self.inside(operand, level + 1) for operand in expr.operands), level
+            least = self.least_of_or if expr.op == "or" else _NOT
+            return f" {expr.op} ".join(self.inside(operand, least) for operand in expr.operands), level
         if isinstance(expr, IfElse):
             then, condition = self.inside(expr.then, _OR), self.inside(expr.condition, _OR)
             return f"{then} if {condition} else {self.inside(expr.other, _IF)}", _IF
@@ -120,6 +124,8 @@ class _Printer:
 
 
 class _PythonPrinter(_Printer):
+    least_of_or = _NOT  # few readers trust the precedence of `and` inside `or`, and ruff warns
+
     def __init__(self, names: Mapping[str, str], functions: Mapping[str, str]) -> None:
         self.names = names
         self.functions = functions

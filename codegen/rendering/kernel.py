@@ -19,7 +19,7 @@ from baracuda.codegen.formula import (
     to_cuda,
     to_text,
 )
-from baracuda.codegen.matrix import STATE_VARIANTS, aggregate_variants, summed_outputs
+from baracuda.codegen.matrix import COLUMN_VARIANTS, STATE_VARIANTS, aggregate_variants, summed_outputs
 from baracuda.codegen.rendering.environment import banner, fill, fill_own
 from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp
 from baracuda.codegen.spec.model import (
@@ -64,11 +64,12 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
     }
 
 
-def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
+def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
     scope = _scope(program)
     of_row = {name: f"row.{name}" for name in program.row_values}
     lift_values = [*(a.operand for a in program.aggregates), *(s.value for s in program.lift_lets)]
     map_values = [s.value for s in (*program.lets, *program.results)]
+    column_values = [s.value for s in (*program.column_lets, *program.column_results)]
     members = {**program.row_values, **{f"new_{name}": "compute" for name in program.row_outputs}}
     chosen = aggregate_variants(program)
     return {
@@ -91,6 +92,12 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
         ],
         "usual": any(a.monoid.run is not None and a.monoid.run.usual is not None for a in program.aggregates),
         "begins": any(a.monoid.run is not None and a.monoid.run.begin for a in program.aggregates),
+        "flags": _flags(op, program),
+        "absent": [
+            {"is_it": f"input == {place}", "value": repr(program.absent[name])}
+            for place, name in enumerate(program.inputs)
+            if name in program.absent
+        ],
         "counts_32": any(
             field.kind == "i32" for a in program.aggregates if a.monoid.run for field in a.monoid.run.fields
         ),
@@ -100,9 +107,31 @@ def _aggregate_holes(_: Op, program: Program) -> dict[str, Any]:
         "value_lines": _value_lines(program, scope),
         "map_lines": _loads(program, map_values, rows=False) + _statements(program.lets, scope, of_row),
         "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
+        "column_outputs": program.column_outputs,
+        "column_lines": _loads(program, column_values, rows=False)
+        + _statements(program.column_lets, scope, of_row),
+        "column_results": [to_cuda(r.value, scope, COMPUTE, of_row) for r in program.column_results],
+        "column_kernels": list(COLUMN_VARIANTS.items()),
         "narrow": _kernels(chosen, "NARROW"),
         "wide": _kernels(chosen, "WIDE"),
     }
+
+
+def _flags(op: Op, program: Program) -> list[str]:
+    """What is true of a formula of rows, in the words of the headers."""
+    tensors = op.family.tensors(program.direction)
+    runs = [a.monoid.run for a in program.aggregates if a.monoid.run is not None]
+    flags = {
+        "AGGREGATES": bool(program.aggregates),
+        "USUAL": any(run.usual is not None for run in runs),
+        "BEGINS": any(run.begin for run in runs),
+        "ROWS_CHOOSE": any(
+            tensors[name].dtype is not None
+            for name in (*program.row_inputs, *program.row_outputs)
+            if name in tensors
+        ),
+    }
+    return [name for name, holds in flags.items() if holds]
 
 
 def _rotate_holes(op: Op, program: Program) -> dict[str, Any]:
@@ -199,7 +228,7 @@ def _head(op: Op, program: Program, template: str) -> str:
 def _scope(program: Program) -> dict[str, Type]:
     """The types of the names that the formulas see inside the kernel."""
     kinds: dict[str, str] = {value.name: value.kind for value in program.attributes}
-    for statement in (*program.lift_lets, *program.row_lets, *program.lets):
+    for statement in (*program.lift_lets, *program.row_lets, *program.lets, *program.column_lets):
         kinds[statement.name] = statement.kind
     for aggregate in program.aggregates:
         readable = aggregate.monoid.readable()

@@ -17,6 +17,7 @@ from baracuda.codegen.spec.model import Family, Op, Program, Spec
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
+from baracuda.codegen.spec.tensors import may_be_none
 
 _ANNOTATIONS = {
     "shape": "tuple[int, ...]",
@@ -27,6 +28,7 @@ _ANNOTATIONS = {
     "i64": "int",
     "bool": "bool",
     "option": "str",
+    "storage": "str",
 }
 _ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
@@ -100,6 +102,7 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         if isinstance(node, Call) and node.name in SHAPE_FUNCTIONS
     }
     described = {"keepdim_reason"} if "keepdim" in functions else set()
+    fields = {direction: _class_fields(family, direction) for direction in ("forward", "backward")}
     return {
         "plan": family.plan,
         "doc": family.doc,
@@ -107,8 +110,11 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         "template": family.template,
         "domain": family.domain,
         "axes": family.axes,
-        "fields": [_field(name, field) for name, field in family.descriptor.items()],
+        "fields": fields["forward"],
         "backward": "backward" in directions,
+        # A backward that lacks a field of the forward's is no subclass of it.
+        "own_fields": fields["backward"] if fields["backward"] != fields["forward"] else None,
+        "masks": {name: field.mask for name, field in family.descriptor.items() if field.mask},
         "plans": [_plan(spec, family, direction) for direction in directions],
         "scalar_functions": [
             _scalar_function(op, program)
@@ -150,14 +156,35 @@ def _op_requirements(spec: Spec, family: Family) -> list[Expr]:
 def _field(name: str, field: DescriptorField) -> dict[str, Any]:
     follows = field.default if field.type in ("shape", "extent") and isinstance(field.default, str) else None
     annotation = _ANNOTATIONS[field.type]
+    open_to_none = follows or field.mask
     return {
         "name": name,
         "doc": field.doc,
         "type": field.type,
-        "annotation": f"{annotation} | None" if follows else annotation,
-        "default": "None" if follows else _literal(field.default),
+        "annotation": f"{annotation} | None" if open_to_none else annotation,
+        "default": "None" if open_to_none else _literal(field.default),
         "follows": follows,
     }
+
+
+def _class_fields(family: Family, direction: str) -> list[dict[str, Any]]:
+    """The fields of a descriptor class; masks stand behind the axes that they may give."""
+    found = []
+    for name, field in family.fields(direction).items():
+        found.append(_field(name, field))
+        if field.mask:
+            doc = f"{name} as a number with bit i set for axis i; one of the two is enough"
+            found.append(
+                {
+                    "name": field.mask,
+                    "doc": doc,
+                    "annotation": "int | None",
+                    "default": "None",
+                    "type": None,
+                    "follows": None,
+                }
+            )
+    return found
 
 
 def _literal(value: str | int | float | bool | None) -> str | None:
@@ -182,10 +209,11 @@ def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:
         "ops": [_op(op, op.programs[direction]) for op in ops],
         "alternatives": [_op(op, program) for op, program in others],
         "rules": [
-            *_family_rules(family),
+            *_family_rules(family, direction),
             *(rule for op in ops for rule in (*_op_rules(op, direction), *_host_rules(op))),
         ],
         "other_shapes": _other_shapes(family, direction),
+        "conditions": _conditions(family, direction),
         "inner": [name for name, tensor in family.tensors(direction).items() if tensor.layout == "inner"],
     }
 
@@ -213,6 +241,8 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         reason = f'"{parts} of the descriptor"'
     elif isinstance(rule, Name):
         reason = f'"the {rule.name} of the descriptor"'
+    elif isinstance(rule, Call) and SHAPE_FUNCTIONS[rule.name].gives:
+        reason = f'"{SHAPE_FUNCTIONS[rule.name].gives.format(*map(to_text, rule.args))}"'
     else:
         assert isinstance(rule, Call)
         shown = [f'"{arg.name}", desc.{arg.name}' for arg in rule.args if isinstance(arg, Name)]
@@ -224,7 +254,7 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "io": tensor.io,
         "optional": tensor.optional,
         "layout": tensor.layout,
-        "may_lack": tensor.optional or not all(needed),
+        "may_lack": tensor.optional or tensor.given is not None or not all(needed),
         "dtype": tensor.dtype,
         "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others)),
         "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
@@ -247,7 +277,7 @@ def _required(op: Op, direction: str) -> list[str]:
     return [
         name
         for name, tensor in tensors.items()
-        if not tensor.optional and name in {*program.read, *program.written, *asked}
+        if not may_be_none(tensor) and name in {*program.read, *program.written, *asked}
     ]
 
 
@@ -290,6 +320,8 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
         "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
+        "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
+        "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
     }
 
 
@@ -316,7 +348,14 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
         else:
             results[value.name] = text
     result = plain_tuple([results[value.name] for value in packed_order(program.attributes)])
-    return {"name": _scalars_name(program), "op": program.stem, "lines": lines, "result": result}
+    same = op.family.fields("backward") == op.family.fields("forward")
+    return {
+        "name": _scalars_name(program),
+        "op": program.stem,
+        "lines": lines,
+        "result": result,
+        "descriptor": f"{op.family.plan if same else _stem(op.family, program.direction)}Descriptor",
+    }
 
 
 def _attribute_names(op: Op, program: Program) -> set[str]:
@@ -324,16 +363,31 @@ def _attribute_names(op: Op, program: Program) -> set[str]:
     return read & {a.name for a in op.attributes}
 
 
-def _family_rules(family: Family) -> list[dict[str, str]]:
-    fields = {field: f"desc.{field}" for field in family.descriptor}
+def _family_rules(family: Family, direction: str) -> list[dict[str, str]]:
+    fields = {field: f"desc.{field}" for field in family.fields(direction)}
     functions = {key: key for key in SHAPE_FUNCTIONS}
-    return [_rule(rule, to_python(rule, fields, functions)) for rule in family.require]
+    rules = [rule for rule in family.require if {*free_names(rule)} <= {*fields}]
+    return [_rule(rule, to_python(rule, fields, functions)) for rule in rules]
+
+
+def _conditions(family: Family, direction: str) -> list[dict[str, str]]:
+    """When tensors are there that are so only on a condition, and the fields that decide it."""
+    found = []
+    for name, tensor in family.tensors(direction).items():
+        if tensor.given is None:
+            continue
+        rule = parse_rule(str(tensor.given))
+        names = free_names(rule)
+        code = to_python(rule, {key: f"desc.{key}" for key in names})
+        why = " and ".join(f"{key} is {{desc.{key}}}" for key in names)
+        found.append({"name": name, "code": code, "why": why})
+    return found
 
 
 def _op_rules(op: Op, direction: str) -> list[dict[str, str]]:
-    fields = {field: f"desc.{field}" for field in op.family.descriptor}
+    fields = {field: f"desc.{field}" for field in op.family.fields(direction)}
     functions = {key: key for key in SHAPE_FUNCTIONS}
-    rules = [a.require for a in op.attributes if a.require is not None]
+    rules = [a.require for a in op.attributes if a.require is not None and a.source in fields]
     rules += op.programs[direction].require
     found = []
     for requirement in rules:
@@ -372,7 +426,9 @@ def _rule(rule: Expr, code: str) -> dict[str, str]:
     simple = isinstance(rule, Name | Call)
     message = f'f"{got}, want {wanted(rule)}"'
     if len(message) > _WIDTH - len("            yield "):
-        message = f'(\n                f"{got}, "\n                "want {wanted(rule)}"\n            )'
+        lines = textwrap.wrap(f"{got}, ", _WIDTH - len('                f" "'), drop_whitespace=False)
+        parts = [f'f"{line}"' for line in lines] + [f'"want {wanted(rule)}"']
+        message = "(" + "".join(f"\n                {part}" for part in parts) + "\n            )"
     return {"condition": f"not {code}" if simple else f"not ({code})", "message": message}
 
 

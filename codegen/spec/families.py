@@ -11,6 +11,10 @@ from baracuda.codegen.spec.model import COMPUTE, Family, Pairs
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
+from baracuda.codegen.spec.tensors import TEMPLATE, check_fields, check_presence, fields_of
+
+#: The values of a field of type storage: the element dtype, or the one that it is computed in.
+STORAGE = ("element", "compute")
 
 TEMPLATES = FilePath(__file__).resolve().parents[2] / "templates"
 
@@ -38,14 +42,19 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
         _check_field(entry.axes, "axes", fields, (*path, "axes"), problems)
     for key, field in fields.items():
         _check_default(key, field, fields, (*path, "descriptor", key), problems)
+    shared = {name: name for name in (entry.domain, entry.axes) if name is not None}
+    check_fields(fields, shared, path, problems)
+    aggregates = TEMPLATE in (entry.template, entry.engine)
     for direction, tensors in (("forward", entry.forward), ("backward", entry.backward)):
+        own = fields_of(direction, known)
         for key, tensor in tensors.items():
             if entry.axes is not None and key in (EXTENT, INDEX):
                 problems.add(
                     (*path, direction, key), f"{key!r} means something in formulas over axes", "another name"
                 )
             for text in [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape:
-                check_shape(text, known, (*path, direction, key, "shape"), problems)
+                check_shape(text, own, (*path, direction, key, "shape"), problems)
+            check_presence(tensor, own, aggregates, (*path, direction, key), problems)
         if direction in entry.model_fields_set and not any(tensor.io == "out" for tensor in tensors.values()):
             problems.add((*path, direction), "no tensor with io: out", "at least one output")
     require = [
@@ -139,6 +148,7 @@ def _check_default(
         "bool": type(default) is bool,
         "element": isinstance(default, str) and default in COMPUTE,
         "option": isinstance(default, str),
+        "storage": default in STORAGE,
     }
     if not fitting.get(field.type, False):
         right = _DEFAULTS.get(field.type, f"a field of type {field.type} has no default")
@@ -151,4 +161,5 @@ _DEFAULTS = {
     "bool": "true or false",
     "element": "one of " + ", ".join(COMPUTE),
     "option": "one of the option's values",
+    "storage": " or ".join(STORAGE),
 }

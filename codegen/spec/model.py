@@ -144,6 +144,11 @@ class Program:
         takes: saved tensors that the contract asks for.
         require: what the descriptor must satisfy.
         source: every formula as the spec writes it.
+        column_inputs: those of `inputs` that have an element a column, the last ones.
+        absent: the value of each of `inputs` that may be None.
+        column_outputs: tensors with an element a column, each the sum of its formula over the rows.
+        column_lets: named values of the element that their formulas need.
+        column_results: formulas of `column_outputs`.
     """
 
     direction: str
@@ -164,11 +169,16 @@ class Program:
     takes: Mapping[str, str]
     require: tuple[Expr, ...]
     source: Mapping[str, str]
+    column_inputs: tuple[str, ...] = ()
+    absent: Mapping[str, float] = field(default_factory=dict)
+    column_outputs: tuple[str, ...] = ()
+    column_lets: tuple[Statement, ...] = ()
+    column_results: tuple[Statement, ...] = ()
 
     @property
     def written(self) -> tuple[str, ...]:
         """Every tensor that it writes."""
-        return self.outputs + self.row_outputs
+        return self.outputs + self.row_outputs + self.column_outputs
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -236,6 +246,10 @@ class Family:
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""
         return self.forward if direction == "forward" else self.backward
+
+    def fields(self, direction: str) -> Mapping[str, DescriptorField]:
+        """The fields that the descriptor of a direction has."""
+        return {name: rule for name, rule in self.descriptor.items() if rule.only in (None, direction)}
 
     def plan_class(self, direction: str) -> str:
         """The name of the plan class of a direction."""

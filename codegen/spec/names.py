@@ -14,13 +14,15 @@ from baracuda.codegen.problems import Path, Problems
 _KERNEL_WORDS = frozenset(
     [
         *("in", "out", "state", "of", "push", "close", "merge", "value", "finish", "map", "baracuda", "i64"),
-        *("row", "row_in", "run", "values"),
+        *("row", "row_in", "run", "values", "may_lack", "absent", "input", "columns"),
     ]
 )
 #: Structs that the templates have beside those of monoids.
-_STRUCT_WORDS = frozenset(["A", "T", "Formula", "Params", "Narrow", "Wide", "Contig", "Strided", "Strided64"])
+_STRUCT_WORDS = frozenset(
+    ["A", "T", "Formula", "Params", "Narrow", "Wide", "Contig", "Strided", "Strided64", "Sums"]
+)
 #: What a generated descriptor has beside its fields, and a generated plan's call beside its tensors.
-_DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "check", "self"])
+_DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "MASKS", "check", "self"])
 _ARGUMENT_WORDS = frozenset(["stream", "workspace", "self"])
 #: What the plans' package holds beside the categories' modules.
 _MODULE_WORDS = frozenset(["kinds", "__init__"])

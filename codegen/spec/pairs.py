@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from baracuda.codegen.formula import (
     COMPUTE,
     F64,
-    INT,
     STATE,
     Binary,
     Call,
@@ -31,7 +30,7 @@ from baracuda.codegen.formula import (
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.model import Attribute, AttributeValue, Family, HostFormulas, Program, Statement
-from baracuda.codegen.spec.program import kind_of
+from baracuda.codegen.spec.program import ATTRIBUTE_TYPES, kind_of
 from baracuda.codegen.spec.rules import condition, parse_at
 
 TEMPLATE = "rotate"
@@ -68,14 +67,16 @@ def _check_tensor(tensor: schema.Tensor, rotates: bool, path: Path, problems: Pr
             (*path, "role"), f"{tensor.role} is a role in families of pairs", "element, row or column"
         )
     wanted = ROLE_DTYPES.get(tensor.role)
-    if tensor.dtype != wanted:
+    if tensor.dtype != wanted and (rotates or wanted or tensor.dtype in ROLE_DTYPES.values()):
         right = f"dtype: {wanted}" if wanted else "leave it out: it has the descriptor's"
         problems.add((*path, "dtype"), f"a tensor of role {tensor.role} has the dtype {tensor.dtype}", right)
     if wanted and not (tensor.io == "in" and tensor.optional):
         problems.add(path, f"a tensor of role {tensor.role} is an input that may lack", "optional: true")
-    if isinstance(tensor.shape, list) and tensor.role != "position":
+    if isinstance(tensor.shape, list) and tensor.role not in ("position", "column"):
         problems.add(
-            (*path, "shape"), "several shapes", "one: only a tensor of role position may have others"
+            (*path, "shape"),
+            "several shapes",
+            "one: only a tensor of role position or column may have others",
         )
     if rotates and wanted is None and tensor.layout != "inner":
         problems.add((*path, "layout"), f"the template {TEMPLATE} takes layout inner alone", "layout: inner")
@@ -120,9 +121,7 @@ class PairBuilder:
         }
         given, result = roles["in"], roles["out"]
         shared: dict[str, Type] = dict.fromkeys(self.host[0].scalars, F64)
-        shared |= {
-            a.name: INT if self.family.descriptor[a.source].type == "i64" else F64 for a in self.attributes
-        }
+        shared |= {a.name: ATTRIBUTE_TYPES[self.family.descriptor[a.source].type] for a in self.attributes}
         numbers = list(shared)
         angles: list[str] = []
         types: dict[str, Type] = {given: STATE({"first": COMPUTE, "second": COMPUTE})}

@@ -50,6 +50,10 @@ from baracuda.codegen.spec.rules import condition, parse_at
 EXTENT, INDEX = "extent", "index"
 
 
+#: The types of attributes in formulas, by the type of the descriptor's field.
+ATTRIBUTE_TYPES: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
+
+
 def kind_of(type_: Type) -> str:
     """The C++ kind of a value of a type."""
     return {BOOL: "bool", INT: "i64"}.get(type_, "compute")
@@ -86,10 +90,10 @@ class Builder:
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
         self.types = dict.fromkeys(inputs, COMPUTE)
+        fields = self.family.fields(self.direction)
         for attribute in self.attributes:
-            self.types[attribute.name] = (
-                INT if self.family.descriptor[attribute.source].type == "i64" else F64
-            )
+            if attribute.source in fields:
+                self.types[attribute.name] = ATTRIBUTE_TYPES[fields[attribute.source].type]
         if self.family.axes is not None:
             self.types |= {EXTENT: INT, INDEX: INT}
         for word, name, text in self._in_order(block):
@@ -156,7 +160,10 @@ class Builder:
         tensors = self.family.tensors(self.direction)
         row_names = self._row_names(inputs, tensors)
         of_row = [statement for statement in results if tensors[statement.name].role == "row"]
-        of_element = [statement for statement in results if tensors[statement.name].role != "row"]
+        of_column = [statement for statement in results if tensors[statement.name].role == "column"]
+        of_element = [
+            statement for statement in results if tensors[statement.name].role not in ("row", "column")
+        ]
         operands = [aggregate.operand for aggregate in self.aggregates.values()]
         lift_lets = self._needed(operands)
         of_element = [self._hoisted(statement, row_names) for statement in of_element]
@@ -165,14 +172,24 @@ class Builder:
             for s in self._needed(s.value for s in of_element)
             if s.name not in row_names
         )
-        read_by_elements = _names([s.value for s in (*element_lets, *of_element)])
+        of_column = [self._hoisted(statement, row_names) for statement in of_column]
+        column_lets = tuple(
+            self._hoisted(s, row_names)
+            for s in self._needed(s.value for s in of_column)
+            if s.name not in row_names
+        )
+        read_by_elements = _names([s.value for s in (*element_lets, *of_element, *column_lets, *of_column)])
         row_values = {name: kind_of(self.types[name]) for name in row_names if name in read_by_elements}
         asked_of_row = [Name(name) for name in row_values]
         row_lets = self._needed([*asked_of_row, *(s.value for s in of_row)])
         read_by_rows = _names([*asked_of_row, *(s.value for s in (*row_lets, *of_row))])
         read_by_lifts = _names([*operands, *(s.value for s in lift_lets)])
         read = read_by_elements | read_by_rows | read_by_lifts
-        element_inputs = [name for name in inputs if tensors[name].role != "row"]
+        # Those of a column stand behind those of an element.
+        element_inputs = sorted(
+            (name for name in inputs if tensors[name].role != "row"),
+            key=lambda name: tensors[name].role == "column",
+        )
         return Program(
             direction=self.direction,
             stem=stem,
@@ -209,6 +226,17 @@ class Builder:
                 name: str(text)
                 for name, text in (*block.let.items(), *block.row.items(), *block.outputs.items())
             },
+            column_inputs=tuple(
+                name for name in element_inputs if name in read and tensors[name].role == "column"
+            ),
+            absent={
+                name: float(absent)
+                for name in element_inputs
+                if name in read and (absent := tensors[name].absent) is not None
+            },
+            column_outputs=tuple(statement.name for statement in of_column),
+            column_lets=column_lets,
+            column_results=tuple(of_column),
         )
 
     def _hoisted(self, statement: Statement, row_names: list[str]) -> Statement:
@@ -306,6 +334,10 @@ class Builder:
         expr = None if parsed is None else self._lowered(parsed, path)
         if expr is None or self._typed(expr, path, COMPUTE) is None:
             return None
+        if tensors[name].role == "column" and self._follows_from_aggregates(expr):
+            what = f"{text}: the sum over the rows of what follows from an aggregate"
+            self.problems.add(path, what, "a formula of tensors, those of role row among them")
+            return None
         return Statement(name, "compute", self._fold(expr))
 
     def _lowered(self, expr: Expr, path: Path) -> Expr | None:
@@ -346,6 +378,10 @@ class Builder:
             self.problems.add(
                 path, f"{to_text(call)}: an aggregate within an aggregate", "an aggregate of tensors"
             )
+            return None
+        if operand is not None and EXTENT in _names([operand, *(s.value for s in self._needed([operand]))]):
+            right = "an aggregate without it, and its value with it"
+            self.problems.add(path, f"{to_text(call)}: elements do not know the row's {EXTENT}", right)
             return None
         if operand is None or self._typed(operand, path, BOOL if monoid.of == "bool" else COMPUTE) is None:
             return None

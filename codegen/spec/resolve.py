@@ -21,7 +21,7 @@ from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes", "extent", "index")
+REFERENCE_NAMES = ("axes", "extent", "index", "stored")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:
@@ -243,7 +243,7 @@ def _resolve_op(
     holds = (
         None
         if entry.holds is None
-        else _scale(entry.holds, sorted(known), monoids, (*path, "holds"), problems)
+        else _scale(entry.holds, sorted({*known, *entry.ref_let}), monoids, (*path, "holds"), problems)
     )
     if len(problems) > before:
         return None
@@ -402,7 +402,7 @@ def _resolve_attribute(
     name: str, entry: schema.Attribute, family: Family, path: Path, problems: Problems
 ) -> Attribute | None:
     field = family.descriptor.get(entry.from_)
-    if field is None or field.type not in ("f64", "i64"):
+    if field is None or field.type not in ("f64", "i64", "bool"):
         problems.add(
             (*path, "from"), f"{entry.from_!r} is no number of the descriptor", numbers_of(family.descriptor)
         )

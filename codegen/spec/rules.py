@@ -34,12 +34,13 @@ Fields = Mapping[str, schema.DescriptorField]
 class ShapeFunction:
     """A function of shape rules: the types of the fields that it takes, and whether it gives a shape.
 
-    `wants` says what a condition asks for, with the fields' names in its braces.
+    `wants` says what a condition asks for, `gives` what a shape is, with the fields' names in the braces.
     """
 
     takes: tuple[str, ...]
     gives_shape: bool
     wants: str = ""
+    gives: str = ""
 
     def usage(self, name: str) -> str:
         """How it is called."""
@@ -49,9 +50,16 @@ class ShapeFunction:
 #: Functions of shape rules, all of `baracuda.shapes`.
 SHAPE_FUNCTIONS = {
     "keepdim": ShapeFunction(("shape", "axes"), gives_shape=True),
+    "extents": ShapeFunction(("shape", "axes"), gives_shape=True, gives="the extents of {0} along {1}"),
+    "flat": ShapeFunction(
+        ("shape", "axes"), gives_shape=True, gives="the number of elements of {0} along {1}"
+    ),
     "broadcasts": ShapeFunction(("shape", "shape"), gives_shape=False, wants="{0} that broadcasts to {1}"),
     "reduces_elements": ShapeFunction(
         ("shape", "axes"), gives_shape=False, wants="an element of {0} to reduce for every result"
+    ),
+    "is_suffix": ShapeFunction(
+        ("shape", "axes"), gives_shape=False, wants="the last axes of {0}, one at least, in {1}"
     ),
     "is_even": ShapeFunction(("extent",), gives_shape=False, wants="an even {0}"),
 }
@@ -126,7 +134,7 @@ def fields_of_type(type_: str, fields: Fields) -> str:
 
 def numbers_of(fields: Fields) -> str:
     """The fields that hold a number, as a message offers them."""
-    known = [key for key, field in fields.items() if field.type in ("f64", "i64")]
+    known = [key for key, field in fields.items() if field.type in ("f64", "i64", "bool")]
     return "one of " + ", ".join(known) if known else "the descriptor has none: add one of type f64 or i64"
 
 

@@ -83,12 +83,18 @@ class Monoid(Model):
 class DescriptorField(Model):
     """One field of a family's descriptor."""
 
-    type: Literal["shape", "axes", "extent", "element", "f64", "i64", "bool", "option"]
+    type: Literal["shape", "axes", "extent", "element", "storage", "f64", "i64", "bool", "option"]
     doc: str
     default: str | int | float | bool | None = Field(
         default=None, description="a value, or another field's name"
     )
     of: str | None = Field(default=None, description="for axes: the shape that they index")
+    mask: Identifier | None = Field(
+        default=None, description="for axes: another field that may give them, as the bits of a number"
+    )
+    only: Literal["forward", "backward"] | None = Field(
+        default=None, description="the direction whose descriptor has the field; without it, both"
+    )
 
 
 class Tensor(Model):
@@ -98,11 +104,19 @@ class Tensor(Model):
     shape: str | list[str] = Field(
         description="an expression over the descriptor's fields; a list: any of several"
     )
-    dtype: Literal["f64", "i64"] | None = Field(
-        default=None, description="the tensor's own dtype; without it, the descriptor's"
+    dtype: str | None = Field(
+        default=None,
+        description="the tensor's own dtype, f64 or i64, or the field of type storage that decides it; "
+        "without it, the descriptor's",
     )
     doc: str
     optional: bool = Field(default=False, description="may be None: an input not given, an output not wanted")
+    given: Expression | None = Field(
+        default=None, description="a condition on the descriptor without which the tensor must be None"
+    )
+    absent: int | float | None = Field(
+        default=None, description="the value that formulas see of an input that is None"
+    )
     role: Literal["element", "row", "column", "position", "pair"] = Field(
         default="element",
         description="element: read at each place of the domain; row: once a row; column: once a column; "

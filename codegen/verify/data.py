@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from baracuda.codegen.spec.tensors import OWN_DTYPES
 from baracuda.codegen.verify.floats import FORMATS, numpy_dtype, rounded
 from baracuda.codegen.verify.problems import Problem
 from baracuda.codegen.verify.reference import references
@@ -113,7 +114,9 @@ def inputs_for(
     rng = np.random.default_rng([zlib.crc32(f"{problem} {profile}".encode()), seed])
     forward = problem.with_direction("forward")
     shapes = {name: shape for name, shape in forward.shapes().items() if name in forward.inputs()}
-    own = {name: shape for name, shape in shapes.items() if problem.op.family.forward[name].dtype}
+    own = {
+        name: shape for name, shape in shapes.items() if problem.op.family.forward[name].dtype in OWN_DTYPES
+    }
     values = {
         name: PROFILES[profile](rng, shape, problem.dtype)
         for name, shape in shapes.items()
@@ -153,7 +156,7 @@ def saved_tensors(problem: Problem, tensors: Mapping[str, Any]) -> dict[str, Any
     forward = problem.with_direction("forward")
     names = [name for name in problem.inputs() if name in forward.outputs()]
     exact = references(forward, tensors) if names else {}
-    return {name: rounded(exact[name], problem.dtype) for name in names}
+    return {name: rounded(exact[name], problem.dtype_of(name)) for name in names}
 
 
 def _backward_inputs(problem: Problem, tensors: Mapping[str, Any], rng: Generator) -> dict[str, Any]:

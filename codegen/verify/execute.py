@@ -143,14 +143,17 @@ class Run:
         return {name: tensor.values(self.backend) for name, tensor in self.tensors.items() if name in written}
 
     def errors(self, spec: Spec, outputs: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """The largest error of each output, in units in the last place."""
+        """The largest error of each output, in units in the last place of the problem's dtype."""
         outputs = self.outputs() if outputs is None else outputs
         want = references(self.problem, self.known)
         sizes = scales(spec, self.problem, self.known)
         holds = bound_holds(spec, self.problem, self.known)
         found = {}
         for name, got in outputs.items():
-            of_elements = ulp_errors(self.problem.dtype, got, want[name], sizes.get(name))
+            dtype = self.problem.dtype_of(name)
+            of_elements = ulp_errors(dtype, got, want[name], sizes.get(name))
+            # An output in another dtype has that one's bound; what is compared is the problem's.
+            of_elements *= self.problem.op.ulp[self.problem.dtype] / self.problem.op.ulp[dtype]
             found[name] = float(np.max(np.where(holds.get(name, True), of_elements, 0), initial=0))
         return found
 

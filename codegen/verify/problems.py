@@ -6,12 +6,13 @@ import functools
 import importlib
 import itertools
 import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baracuda.codegen.formula import Name, free_names, to_text
-from baracuda.codegen.spec.model import HostFormulas, Op, Program, Spec
+from baracuda.codegen.spec.model import COMPUTE, HostFormulas, Op, Program, Spec
 
 Shape = tuple[int, ...]
 
@@ -92,8 +93,13 @@ class Problem:
         """The element kind of a tensor: its own where the spec gives it one."""
         for direction in (self.direction, "forward"):
             tensor = self.op.family.tensors(direction).get(name)
-            if tensor is not None:
+            if tensor is None:
+                continue
+            rule = self.op.family.descriptor.get(str(tensor.dtype))
+            if rule is None:
                 return tensor.dtype or self.dtype
+            storage = self.fields.get(str(tensor.dtype), rule.default)
+            return COMPUTE[self.dtype] if storage == "compute" else self.dtype
         return self.dtype
 
     def takes_inner(self, name: str) -> bool:
@@ -140,8 +146,14 @@ class Problem:
         """The tensors that the op's plan takes in a direction, required and optional, in the plan's order."""
         direction = direction or self.direction
         program = program_of(self.op, direction, self.options)
-        known = {*program.read, *program.takes, *program.written}
+        known = {*program.read, *program.takes, *program.written} - self._never(direction)
         return tuple(name for name in self.op.family.tensors(direction) if name in known)
+
+    def _never(self, direction: str) -> set[str]:
+        """Tensors of a direction whose condition does not hold."""
+        problem = self.with_direction(direction)
+        found = problem.plan_class.conditions(problem.descriptor())
+        return {name for name, (holds, _) in found.items() if not holds}
 
     def inputs(self, direction: str | None = None) -> tuple[str, ...]:
         """Those of `tensors` that are read."""
@@ -163,13 +175,18 @@ class Problem:
         )
 
     def summed(self) -> tuple[str, ...]:
-        """Outputs of a map that lack some of the domain's elements: gradients of broadcast operands."""
+        """Outputs that lack some of the domain's elements: gradients of broadcast operands, or of columns."""
         if self.op.family.template != "map":
-            return ()
-        shapes, rank = self.shapes(), len(self.domain)
-        return tuple(
-            name for name in self.outputs() if (1,) * (rank - len(shapes[name])) + shapes[name] != self.domain
-        )
+            return tuple(name for name in self.program.column_outputs if name in self.outputs())
+        return tuple(name for name in self.outputs() if self.lacking(name))
+
+    def lacking(self, name: str) -> Shape:
+        """Axes of the domain that a tensor lacks, or has with extent 1."""
+        if name in self.program.column_outputs:
+            return tuple(axis for axis in range(len(self.domain)) if axis not in self.axes)
+        shape = self.shapes()[name]
+        padded = (1,) * (len(self.domain) - len(shape)) + shape
+        return tuple(axis for axis, extent in enumerate(self.domain) if padded[axis] != extent)
 
     def is_valid(self) -> bool:
         """Whether `select` would take the descriptor."""
@@ -240,7 +257,8 @@ def problems(
             for operands in _operand_shapes(op, shape) if broadcast else [{}]:
                 for options in _options(op, every_option):
                     turn = next(counter)
-                    fields = _fields(op, shape, axes, operands, options | _host_options(op, turn), turn)
+                    chosen = options | _host_options(op, turn)
+                    fields = _fields(op, direction, shape, axes, operands, chosen, turn)
                     problem = Problem(op, direction, dtype, fields, package)
                     if problem.is_valid():
                         found.append(problem)
@@ -288,6 +306,7 @@ def _options(op: Op, every: bool) -> list[dict[str, str]]:
 
 def _fields(
     op: Op,
+    direction: str,
     shape: Shape,
     axes: Shape | None,
     operands: Mapping[str, Shape],
@@ -298,7 +317,7 @@ def _fields(
     family, read = op.family, {attribute.source for attribute in op.attributes}
     read |= {name for item in op.host for name in _read_on_host(item)}
     fields: dict[str, Any] = dict(zip(_domain_extents(op), _four_extents(shape), strict=False))
-    for name, rule in family.descriptor.items():
+    for name, rule in family.fields(direction).items():
         if name == family.domain:
             fields[name] = shape
         elif name == family.axes:
@@ -315,7 +334,9 @@ def _fields(
             whole = fields[_domain_extents(op)[-1]]
             fields[name] = whole // 4 * 2 if turn % 3 == 2 else whole
         elif rule.type == "bool":
-            fields[name] = bool(turn % 2)
+            fields[name] = bool(rule.default) if turn == 0 else bool(zlib.crc32(f"{name}{turn}".encode()) & 4)
+        elif rule.type == "storage":
+            fields[name] = ("element", "compute")[turn % 2]
         elif name in options:
             fields[name] = options[name]
     return fields

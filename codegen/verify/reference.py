@@ -12,7 +12,7 @@ import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
 from baracuda.codegen.spec.model import COMPUTE, Spec
-from baracuda.codegen.verify.floats import FORMATS, WIDE, widened
+from baracuda.codegen.verify.floats import FORMATS, WIDE, rounded, widened
 from baracuda.codegen.verify.problems import Problem
 
 Arrays = Mapping[str, Any]
@@ -65,8 +65,16 @@ def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]
     # What over- or underflows on the way does so in the compute type.
     limits = _limits(COMPUTE[problem.dtype])
     env, shapes = _environment(problem, tensors), problem.shapes()
+    env |= _parts(problem, free_names(holds), env)
     where = np.asarray(evaluate_scale(spec, holds, env, problem.axes, limits), bool)
-    return {name: np.broadcast_to(where, shapes[name]) for name in problem.outputs()}
+    found = {}
+    for name in problem.outputs():
+        own, lacking = where, problem.lacking(name)
+        if name in problem.summed():
+            own = np.all(np.broadcast_to(where, problem.domain), axis=lacking, keepdims=True)
+            own = own.reshape(shapes[name])
+        found[name] = np.broadcast_to(own, shapes[name])
+    return found
 
 
 def _limits(element: str) -> dict[str, Any]:
@@ -117,6 +125,7 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     # A formula or a reference asks of an input that is not there whether it is None.
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.tensors(problem.direction)))
     env |= {name: widened(value) for name, value in tensors.items()}
+    env["stored"] = lambda x: widened(rounded(rounded(x, COMPUTE[problem.dtype]), problem.dtype))
     if problem.op.family.axes is not None:
         env["axes"] = problem.axes
         env["extent"] = math.prod(problem.domain[axis] for axis in problem.axes)
@@ -194,12 +203,9 @@ def _parts_of(text: str, parts: Mapping[str, str]) -> list[str]:
 
 def _fitted(problem: Problem, name: str, value: Any, shape: tuple[int, ...]) -> Any:
     """A reference's value in the output's shape: broadcast to it, or summed over the axes that it lacks."""
-    if problem.op.family.template != "map":
+    if problem.op.family.template != "map" and name not in problem.summed():
         # Some functions give a scalar an axis.
         return value.reshape(shape) if value.size == math.prod(shape) else np.broadcast_to(value, shape)
-    domain = problem.domain
-    whole = np.broadcast_to(value, domain)
-    padded = (1,) * (len(domain) - len(shape)) + shape
-    lacking = tuple(axis for axis, extent in enumerate(domain) if padded[axis] != extent)
+    whole = np.broadcast_to(value, problem.domain)
     with np.errstate(all="ignore"):
-        return np.sum(whole, axis=lacking, keepdims=True).reshape(shape)
+        return np.sum(whole, axis=problem.lacking(name), keepdims=True).reshape(shape)

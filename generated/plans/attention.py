@@ -432,7 +432,9 @@ class RopePlan(Plan):
     @staticmethod
     def other_shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], ...]]:
         """Further shapes that a tensor may have."""
-        return {"positions": (desc.sequences,)}
+        return {
+            "positions": (desc.sequences,),
+        }
 
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
@@ -632,7 +634,9 @@ class RopeBackwardPlan(Plan):
     @staticmethod
     def other_shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], ...]]:
         """Further shapes that a tensor may have."""
-        return {"positions": (desc.sequences,)}
+        return {
+            "positions": (desc.sequences,),
+        }
 
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["AttentionKind", "BinaryKind", "ReduceKind", "SoftmaxKind"]
+__all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "SoftmaxKind"]
 
 
 class AttentionKind(str, enum.Enum):
@@ -28,6 +28,19 @@ class BinaryKind(str, enum.Enum):
     """
 
     LERP = "lerp"
+
+
+class NormalizationKind(str, enum.Enum):
+    """Ops of LayerNormBackwardPlan and LayerNormPlan and RMSNormBackwardPlan and RMSNormPlan.
+
+    Attributes:
+        RMS_NORM: x over the root of its mean square, times gamma; torch.nn.functional.rms_norm.
+        LAYER_NORM: x minus its mean, over its standard deviation, times gamma, plus beta;
+            torch.nn.functional.layer_norm.
+    """
+
+    RMS_NORM = "rms_norm"
+    LAYER_NORM = "layer_norm"
 
 
 class ReduceKind(str, enum.Enum):

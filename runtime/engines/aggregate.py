@@ -21,7 +21,8 @@ from baracuda.engines.base import (
     power_of_two_from,
     scalar_format,
 )
-from baracuda.layout import Walk, broadcast_strides, fits_int32, merge, order_by_stride
+from baracuda.engines.column_sums import ColumnSums, compute_rows
+from baracuda.layout import Walk, broadcast_strides, column_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, compiled, pack_scalars
 from baracuda.shapes import numel
 from baracuda.workspace import ALIGNMENT
@@ -92,11 +93,19 @@ class RowProgram:
     row_outputs: tuple[str, ...]
     state: str
     prefix: str = ""
+    column_inputs: tuple[str, ...] = ()
 
     @staticmethod
     def of(op: OpRecord) -> RowProgram:
         """The program of an op whose template is `aggregate`."""
-        return RowProgram(op.inputs, op.row_inputs, op.outputs, op.row_outputs, op.state)
+        return RowProgram(
+            op.inputs,
+            op.row_inputs,
+            op.outputs,
+            op.row_outputs,
+            op.state,
+            column_inputs=op.column_inputs,
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -181,7 +190,10 @@ class Rows:
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
         """The launches for tensors of these layouts; none where every output is empty."""
-        if self._rows == 0 or (self._extent == 0 and not self.program.row_outputs):
+        wanted = [
+            name for name in (*self.program.outputs, *self.program.row_outputs) if tensors[name] is not None
+        ]
+        if self._rows == 0 or not wanted or (self._extent == 0 and not self.program.row_outputs):
             return ()
         layout = self._layout(tensors)
         if layout.variant == "columns":
@@ -195,9 +207,12 @@ class Rows:
         strides = []
         for name in program.names:
             tensor = tensors[name]
-            strides.append(
-                broadcast_strides(tensor.shape, tensor.strides, domain) if tensor is not None else zeros
-            )
+            if tensor is None:
+                strides.append(zeros)
+            elif name in program.column_inputs:
+                strides.append(column_strides(tensor.shape, tensor.strides, domain, self._axes))
+            else:
+                strides.append(broadcast_strides(tensor.shape, tensor.strides, domain))
         present = [place for place in places if tensors[program.names[place]] is not None]
         elements = [strides[place] for place in present]
         order = order_by_stride(
@@ -294,10 +309,11 @@ class Rows:
             log2(spread.lanes),
             log2(spread.warps),
             int(layout.packed),
+            compute_rows(self.problem, (*program.row_inputs, *program.row_outputs), tensors),
             *axes_values(layout.kept, True, operands),
             *axes_values(layout.reduced, layout.wide, walked),
         )
-        form = f"{operands}P 2P 5q 3i {axes_format(True, operands)} {axes_format(layout.wide, walked)}"
+        form = f"{operands}P 2P 5q 4i {axes_format(True, operands)} {axes_format(layout.wide, walked)}"
         return LaunchStep(program.prefix + variant, grid, form, values, self._tail)
 
 
@@ -309,20 +325,28 @@ class AggregateEngine(Engine):
         op = problem.op
         tail = pack_scalars(scalar_format(op.attributes, problem.element), problem.scalars)
         self._walk = Rows(problem, problem.axes, RowProgram.of(op), tail)
+        self._sums = ColumnSums(problem, problem.axes, tail) if op.column_outputs else None
 
     def units(self) -> dict[str, tuple[str, ...]]:
-        """Kernels with narrow offsets, and those with 64-bit strides."""
-        return {f"BARACUDA_{unit}": names for unit, names in self._walk.variants().items()}
+        """Kernels with narrow offsets, those with 64-bit strides, and those that sum over rows."""
+        units = {f"BARACUDA_{unit}": names for unit, names in self._walk.variants().items()}
+        return units | ({"BARACUDA_SUMS": self._sums.variants()} if self._sums else {})
 
     def workspace_size(self) -> int:
-        """Bytes for states."""
-        return self._walk.workspace_size()
+        """Bytes for states, or for sums over rows, which are done before."""
+        return max(self._walk.workspace_size(), self._sums.workspace_size() if self._sums else 0)
+
+    def cross_row_outputs(self) -> tuple[str, ...]:
+        """The sums over rows."""
+        return self.problem.op.column_outputs
 
     def may_alias(self, output: str, tensor: str) -> bool:
         """An element may be replaced once its row is known."""
         op = self.problem.op
-        return output in op.outputs and tensor in op.inputs
+        elements = {*op.inputs} - {*op.column_inputs, *op.row_inputs}
+        return output in op.outputs and tensor in elements
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
-        """The launches of the rows."""
-        return self._walk.steps(tensors)
+        """The launches of the sums over rows, which read what later outputs may replace, and of the rows."""
+        sums = self._sums.steps(tensors) if self._sums else ()
+        return (*sums, *self._walk.steps(tensors))

@@ -27,9 +27,8 @@ struct Count {
     BARACUDA_FN i64 value() const { return n; }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         Count n;
     };

@@ -25,9 +25,8 @@ struct Minimum {
     BARACUDA_FN A value() const { return m; }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         Minimum minimum_x;
     };

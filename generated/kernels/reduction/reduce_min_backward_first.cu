@@ -27,9 +27,8 @@ struct First {
     BARACUDA_FN i64 value() const { return i; }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         First i;
     };

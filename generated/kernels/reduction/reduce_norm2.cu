@@ -63,9 +63,9 @@ struct Squares {
     BARACUDA_FN A value() const { return length() / factor(); }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true, BEGINS = false;
+    static constexpr bool USUAL = true;
     struct State {  // what a row is merged into
         Squares squares_x;
     };

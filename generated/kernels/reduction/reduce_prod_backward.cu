@@ -73,9 +73,9 @@ struct Product {
     BARACUDA_FN A value() const { return zeros > 0 ? m * A(0) : baracuda::ldexp(m, e); }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = true, BEGINS = false;
+    static constexpr bool USUAL = true;
     struct State {  // what a row is merged into
         Product t;
     };

@@ -25,9 +25,8 @@ struct Sum {
     BARACUDA_FN A value() const { return s; }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         Sum sum_x;
     };

@@ -10,9 +10,7 @@ using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
 using baracuda::i64;
 
-struct Formula {
-    static constexpr bool AGGREGATES = false;
-    static constexpr bool USUAL = false, BEGINS = false;
+struct Formula : baracuda::RowFormula {
     struct State {};
     struct Run {};
     struct Row {  // what the elements of a row share

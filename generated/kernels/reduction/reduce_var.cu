@@ -52,9 +52,9 @@ struct Moments {
     BARACUDA_FN A value() const { return mean(); }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false, BEGINS = true;
+    static constexpr bool BEGINS = true;
     struct State {  // what a row is merged into
         Moments v;
     };

@@ -29,9 +29,8 @@ struct Logsumexp {
     BARACUDA_FN A value() const { return m + baracuda::log(s); }
 };
 
-struct Formula {
+struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
-    static constexpr bool USUAL = false, BEGINS = false;
     struct State {  // what a row is merged into
         Logsumexp l;
     };

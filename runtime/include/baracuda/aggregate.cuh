@@ -12,8 +12,8 @@
 //   Row  values(const State&, const A (&row)[RI], i64 extent)
 //   void finish(const Row&, A (&y)[RO])                the row's outputs
 //   void map(const Row&, const A (&x)[EI], i64 index, A (&y)[EO])         an element's outputs
-// and AGGREGATES, false where the row's values need no state. The loops own every access and keep to the tree of
-// tree.cuh, whatever the mapping to threads. An output whose pointer is null is not wanted and not written.
+// and what RowFormula has, where it is otherwise. The loops own every access and keep to the tree of tree.cuh, whatever
+// the mapping to threads. An output whose pointer is null is not wanted and not written.
 #pragma once
 #include <baracuda/tree.cuh>
 #include <baracuda/view.cuh>
@@ -26,6 +26,15 @@ constexpr int WARPS = AGGREGATE_THREADS / LANES;
 BARACUDA_FN constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
 // The largest power of two that is not above `count`.
 BARACUDA_FN constexpr int power_of_two_to(int count) { return count < 2 ? 1 : 2 * power_of_two_to(count / 2); }
+
+// What is true of a Formula that does not say otherwise.
+struct RowFormula {
+    static constexpr bool AGGREGATES = false;    // whether the row's values need a state
+    static constexpr bool USUAL = false, BEGINS = false;
+    static constexpr bool ROWS_CHOOSE = false;   // whether row operands may be stored in the compute type
+    BARACUDA_FN static constexpr bool may_lack(int) { return false; }  // whether an input's pointer may be null
+    BARACUDA_FN static constexpr double absent(int) { return 0; }      // and which value its elements have then
+};
 
 // How the rows lie in memory and how they are spread over threads: 2^lane_bits lanes of a warp and 2^warp_bits warps
 // of a block share a row, `splits` blocks do, each warp taking `chunks` chunks, a power of two.
@@ -45,12 +54,41 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     i32 lane_bits;
     i32 warp_bits;
     i32 packed;  // 16-byte accesses: rows (or, in columns.cuh, columns) are contiguous and aligned
+    i32 compute_rows;  // a bit for each row operand that is stored in the compute type, if ROWS_CHOOSE
     Axes<i64, IN + OUT> kept;
     Axes<Offset, EI + EO> reduced;
 
     BARACUDA_FN int lanes() const { return 1 << lane_bits; }
     BARACUDA_FN int warps() const { return 1 << warp_bits; }
 };
+
+// Whether input i is there.
+template <class Formula, class Operands> BARACUDA_FN bool is_there(const Operands& p, int i) {
+    return !Formula::may_lack(i) || p.in[i];
+}
+// An element of input i at some place, or the value that stands in for it.
+template <class T, class Formula, class Operands> BARACUDA_FN compute_t<T> element_at(const Operands& p, int i, const T* place) {
+    return is_there<Formula>(p, i) ? widen(*place) : compute_t<T>(Formula::absent(i));
+}
+// A pack of input i, or one of the values that stand in for its elements.
+template <class T, class Formula, class Operands> BARACUDA_FN Pack<T> pack_at(const Operands& p, int i, const T* place) {
+    if (is_there<Formula>(p, i)) return load_pack(place);
+    Pack<T> pack;
+    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = rounded<T>(compute_t<T>(Formula::absent(i)));
+    return pack;
+}
+// Row operands: of T, or of the compute type where the launch says so. The number counts inputs first, then outputs.
+template <class T, class Formula, class Operands> BARACUDA_FN compute_t<T> row_input(const Operands& p, int r, i64 offset) {
+    const void* from = p.in[Operands::EI + r];
+    if (Formula::ROWS_CHOOSE && p.compute_rows >> r & 1) return static_cast<const compute_t<T>*>(from)[offset];
+    return widen(static_cast<const T*>(from)[offset]);
+}
+template <class T, class Formula, class Operands> BARACUDA_FN void row_output(const Operands& p, int r, i64 offset, compute_t<T> y) {
+    void* to = p.out[Operands::EO + r];
+    if (!to) return;
+    if (Formula::ROWS_CHOOSE && p.compute_rows >> (Operands::RI + r) & 1) static_cast<compute_t<T>*>(to)[offset] = y;
+    else static_cast<T*>(to)[offset] = rounded<T>(y);
+}
 
 // The number of a lane's element s, of packs of SIZE that lie a warp's packs apart.
 template <int SIZE> BARACUDA_FN i64 number_in_lane(i64 first, int s) { return first + s / SIZE * LANES * SIZE + s % SIZE; }
@@ -132,7 +170,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         for (int r = 0; r < RI; ++r)
-            row_in[0][r] = there ? widen(static_cast<const T*>(p.in[EI + r])[offset[EI + r]]) : A(0);
+            row_in[0][r] = there ? row_input<T, Formula>(p, r, offset[EI + r]) : A(0);
     }
 
     BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {
@@ -141,7 +179,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     }
 
     BARACUDA_FN void load(i64 element, Pack<T> (&pack)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i) pack[i] = load_pack(from[i] + element);
+        for (int i = 0; i < EI; ++i) pack[i] = pack_at<T, Formula>(p, i, from[i] + element);
     }
 
     // Packs of a lane, a warp's packs apart.
@@ -157,7 +195,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
+        for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
         formula.push(run, x, row_in[0], element);
     }
 
@@ -166,7 +204,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
+        for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
         formula.begin(run, x, row_in[0], element);
     }
     BARACUDA_FN void begin(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
@@ -183,7 +221,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     BARACUDA_FN void fetch(int group, i64 element) const {
         BARACUDA_UNROLL
         for (int k = 0; k < GROUP; ++k)
-            for (int i = 0; i < EI; ++i) copy_async(slot(group, k, i), from[i] + element + k * LANES * SIZE);
+            for (int i = 0; i < EI; ++i)
+                if (is_there<Formula>(p, i)) copy_async(slot(group, k, i), from[i] + element + k * LANES * SIZE);
     }
     // Sends for the first groups of a chunk, if it is whole.
     BARACUDA_FN void send_for(i64 number, int lane) const {
@@ -210,7 +249,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
                 Pack<T> pack[GROUP][at_least_one(EI)];
                 BARACUDA_UNROLL
                 for (int k = 0; k < GROUP; ++k)
-                    for (int i = 0; i < EI; ++i) pack[k][i] = load_whole<Pack<T>>(slot(group, k, i));
+                    for (int i = 0; i < EI; ++i) pack[k][i] = pack_at<T, Formula>(p, i, reinterpret_cast<const T*>(slot(group, k, i)));
                 if constexpr (Formula::BEGINS) {
                     if (group == 0) begin(run[0], pack[0], first);
                 }
@@ -265,7 +304,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)], result[at_least_one(EO)];
-        for (int i = 0; i < EI; ++i) x[i] = widen(from[i][place[i]]);
+        for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
         formula.map(row, x, element, result);
         for (int o = 0; o < EO; ++o)
             if (p.out[o]) to[o][place[EI + o]] = rounded<T>(result[o]);
@@ -310,8 +349,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         formula.finish(row, y);
         i64 offset[Operands::IN + Operands::OUT] = {};
         p.kept.add(this->row, offset);  // again: it is not worth registers until here
-        for (int r = 0; r < RO; ++r)
-            if (p.out[EO + r]) static_cast<T*>(p.out[EO + r])[offset[Operands::IN + EO + r]] = rounded<T>(y[r]);
+        for (int r = 0; r < RO; ++r) row_output<T, Formula>(p, r, offset[Operands::IN + EO + r], y[r]);
     }
 };
 

@@ -47,7 +47,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             i64 place[Operands::IN + Operands::OUT] = {};
             if (RI > 0 && there) p.kept.add(row(v), place);
             for (int r = 0; r < RI; ++r)
-                row_in[v][r] = there ? widen(static_cast<const T*>(p.in[EI + r])[place[EI + r]]) : A(0);
+                row_in[v][r] = there ? row_input<T, Formula>(p, r, place[EI + r]) : A(0);
         }
     }
 
@@ -57,7 +57,12 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         return static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i];
     }
     BARACUDA_FN void load(i64 element, Loaded (&x)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i) x[i] = load_whole<Loaded>(at(i, element));
+        for (int i = 0; i < EI; ++i) x[i] = is_there<Formula>(p, i) ? load_whole<Loaded>(at(i, element)) : absent(i);
+    }
+    BARACUDA_FN static Loaded absent(int i) {
+        Across across;
+        for (int v = 0; v < VC; ++v) across.item[v] = rounded<T>(A(Formula::absent(i)));
+        return bit_cast<Loaded>(across);
     }
     BARACUDA_FN void store(i64 element, int o, const Across& y) const {
         T* to = static_cast<T*>(p.out[o]) + offset[Operands::IN + o] + element * p.reduced.stride[0][EI + o];
@@ -107,7 +112,8 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     BARACUDA_FN void fetch(Loaded* slots, int stage, i64 element) const {
         BARACUDA_UNROLL
         for (int s = 0; s < PART; ++s)
-            for (int i = 0; i < EI; ++i) copy_async(slot(slots, stage, s, i), at(i, element + s));
+            for (int i = 0; i < EI; ++i)
+                if (is_there<Formula>(p, i)) copy_async(slot(slots, stage, s, i), at(i, element + s));
     }
 
     // What one lane takes in of the thread's columns.
@@ -131,7 +137,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
                 BARACUDA_UNROLL
                 for (int s = 0; s < PART; ++s)
                     for (int i = 0; i < EI; ++i)
-                        x[s][i] = load_whole<Loaded>(AHEAD ? static_cast<const void*>(slot(slots, part % STAGES, s, i)) : at(i, place(part) + s));
+                        x[s][i] = !is_there<Formula>(p, i) ? absent(i) : load_whole<Loaded>(AHEAD ? static_cast<const void*>(slot(slots, part % STAGES, s, i)) : at(i, place(part) + s));
             };
             push<PART>(run, read, place(part), part == 0);
             if constexpr (AHEAD) {

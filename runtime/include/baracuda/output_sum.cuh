@@ -5,13 +5,14 @@
 namespace baracuda {
 
 // The row formula that sums output PLACE of a map formula.
-template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum {
+template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum : RowFormula {
     struct State { A sum = A(0); };
     using Run = State;
     struct Row { A sum; };
-    static constexpr bool AGGREGATES = true, USUAL = false, BEGINS = false;
+    static constexpr bool AGGREGATES = true;
     Formula formula;
 
+    BARACUDA_FN explicit OutputSum(const Formula& of_element) : formula(of_element) {}
     BARACUDA_FN void push(Run& run, const A (&in)[IN], const A (&)[1], i64) const {
         A out[OUT];
         formula(in, out);

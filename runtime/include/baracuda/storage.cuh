@@ -83,6 +83,9 @@ template <class T> BARACUDA_FN T rounded(compute_t<T> x) {
     return y;
 }
 
+// A value as it is read again after a store.
+template <class T> BARACUDA_FN compute_t<T> stored(compute_t<T> x) { return widen(rounded<T>(x)); }
+
 // Sixteen bytes of T, read or written by one instruction.
 template <class T> struct alignas(16) Pack {
     static constexpr int SIZE = 16 / int(sizeof(T));

@@ -1,0 +1,136 @@
+// layer_norm: x minus its mean, over its standard deviation, times gamma, plus beta; torch.nn.functional.layer_norm.
+//   r = 1 / sqrt(v.m2 / extent + eps)
+//   v = moments(x)
+//   y = (x - v.origin - v.shift) * r * gamma + beta
+//   mean = v.mean if extent > 0 else nan
+//   rstd = r
+// Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/columns.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+using baracuda::i32;
+using baracuda::i64;
+
+// Moments: count, mean and sum of squared deviations from the mean of x.
+struct Moments {
+    A n = A(0);
+    A origin = A(0);
+    A shift = A(0);
+    A m2 = A(0);
+
+    struct Run {
+        i32 n = 0;
+        A origin = A(0);
+        A s = A(0);
+        A q = A(0);
+    };
+    BARACUDA_FN static void begin(Run& run, A x, i64 index) {
+        run.origin = baracuda::isfinite(x) ? x : A(0);
+    }
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        const Run r = run;
+        const A d = x - r.origin;
+        run = {i32(r.n + 1), r.origin, r.s + d, r.q + d * d};
+    }
+    BARACUDA_FN static Moments close(const Run& r) {
+        const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
+        return {A(r.n), r.origin, shift, !baracuda::isfinite(r.s) ? baracuda::nan<A>
+            : (r.q == baracuda::inf<A> ? baracuda::inf<A> : baracuda::max(r.q - r.s * shift, A(0)))};
+    }
+    BARACUDA_FN static Moments merge(const Moments& a, const Moments& b) {
+        const A n = a.n + b.n;
+        const A d = b.origin - a.origin + (b.shift - a.shift);
+        const A share = a.n == b.n ? A(0.5) : b.n / n;
+        return {n, a.n == A(0) ? b.origin : a.origin,
+            b.n == A(0) ? a.shift : (a.n == A(0) ? b.shift : a.shift + d * share),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+    }
+    BARACUDA_FN A mean() const { return origin + shift; }
+    BARACUDA_FN A value() const { return mean(); }
+};
+
+struct Formula : baracuda::RowFormula {
+    static constexpr bool AGGREGATES = true;
+    static constexpr bool BEGINS = true;
+    static constexpr bool ROWS_CHOOSE = true;
+    BARACUDA_FN static constexpr bool may_lack(int input) { return input == 1 || input == 2; }
+    BARACUDA_FN static constexpr double absent(int input) { return input == 1 ? 1.0 : input == 2 ? -0.0 : 0.0; }
+    struct State {  // what a row is merged into
+        Moments v;
+    };
+    struct Run {  // what a lane takes its elements into
+        Moments::Run v;
+    };
+    struct Row {  // what the elements of a row share
+        A v_origin;
+        A v_shift;
+        A r;
+        A new_mean;
+        A new_rstd;
+    };
+    A eps;
+
+    BARACUDA_FN void push(Run& run, const A (&in)[3], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Moments::push(run.v, x, index);
+    }
+    BARACUDA_FN void begin(Run& run, const A (&in)[3], const A (&row_in)[1], i64 index) const {
+        const A x = in[0];
+        Moments::begin(run.v, x, index);
+    }
+    BARACUDA_FN static State close(const Run& run) {
+        return {Moments::close(run.v)};
+    }
+    BARACUDA_FN static State merge(const State& a, const State& b) {
+        return {Moments::merge(a.v, b.v)};
+    }
+
+    BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
+        const A v_m2 = state.v.m2;
+        const A v_origin = state.v.origin;
+        const A v_shift = state.v.shift;
+        const A v_mean = state.v.mean();
+        const A r = A(1) / baracuda::sqrt(v_m2 / A(extent) + eps);
+        const A new_mean = extent > 0 ? v_mean : baracuda::nan<A>;
+        const A new_rstd = r;
+        return {v_origin, v_shift, r, new_mean, new_rstd};
+    }
+    BARACUDA_FN void finish(const Row& row, A (&out)[2]) const {
+        out[0] = row.new_mean;
+        out[1] = row.new_rstd;
+    }
+    BARACUDA_FN void map(const Row& row, const A (&in)[3], i64 index, A (&out)[1]) const {
+        const A x = in[0];
+        const A gamma = in[1];
+        const A beta = in[2];
+        out[0] = (x - row.v_origin - row.v_shift) * row.r * gamma + beta;
+    }
+};
+
+template <class Offset> struct Params {
+    baracuda::Rows<Offset, 3, 0, 1, 2> operands;
+    Formula formula;
+};
+using Narrow = Params<baracuda::i32>;
+using Wide = Params<i64>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(layer_norm, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, strided, 256, Narrow) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(layer_norm, strided64, 256, Wide) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, map_strided64, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,152 @@
+"""Launches of sums over rows (include/baracuda/column_sums.cuh): outputs with an element a column.
+
+The rows are summed in groups whose size follows from the rows' number and length and the dtype; what is
+chosen here is which blocks take them, which changes no bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from baracuda.contract import Problem
+from baracuda.engines.base import THREADS, LaunchStep, Tensors, ceil_div, check_rank
+from baracuda.layout import Walk, broadcast_strides, column_strides, merge
+from baracuda.packing import axes_format, axes_values
+from baracuda.shapes import numel
+
+__all__ = ["ColumnSums", "row_group"]
+
+LANES = 32
+WARPS = THREADS // LANES
+
+#: Groups of rows that blocks take each: two a multiprocessor of the largest card.
+GROUPS = 264
+#: Rows of at most so many bytes are walked whole by a block; of longer ones, blocks take parts.
+WALKED_BYTES = 32 * 1024
+#: Rows that are summed in order at most, and at least where there are so many.
+MOST_ROWS, LEAST_ROWS = 128, 4
+
+
+def row_group(rows: int, extent: int, itemsize: int) -> int:
+    """How many neighbouring rows are summed in order."""
+    wanted = GROUPS
+    if extent * itemsize > WALKED_BYTES:
+        tiles = ceil_div(extent * itemsize, LANES * 16)
+        wanted = ceil_div(GROUPS * WARPS, tiles)
+    return min(max(ceil_div(rows, wanted), LEAST_ROWS), MOST_ROWS)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The operands' memory, seen by a kernel that sums columns."""
+
+    kept: Walk
+    reduced: Walk
+    packed: bool
+
+
+class ColumnSums:
+    """The launches that sum over the rows of a domain, whose `axes` lie within a row."""
+
+    def __init__(self, problem: Problem, axes: tuple[int, ...], tail: bytes) -> None:
+        self.problem = problem
+        self._tail = tail
+        self._axes = axes
+        domain, item = problem.domain, problem.element.itemsize
+        self._kept_axes = tuple(axis for axis in range(len(domain)) if axis not in axes)
+        self._rows = numel(tuple(domain[axis] for axis in self._kept_axes))
+        self._extent = numel(tuple(domain[axis] for axis in axes))
+        self._pack = 16 // item
+        self._group = row_group(self._rows, self._extent, item)
+        self._groups = ceil_div(self._rows, self._group)
+        largest = problem.preference.max_workspace
+        fits = largest is None or self._partial_bytes() <= largest
+        self._partial = fits and self._groups > WARPS and self._extent > 0
+
+    def variants(self) -> tuple[str, ...]:
+        """The kernel variants that `steps` may launch."""
+        return ("sum_columns", "total_columns")
+
+    def workspace_size(self) -> int:
+        """Bytes for the sums of groups."""
+        return self._partial_bytes() if self._partial else 0
+
+    def _partial_bytes(self) -> int:
+        item = self.problem.element.compute.itemsize
+        return len(self.problem.op.column_outputs) * self._groups * self._extent * item
+
+    def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
+        """The launches for tensors of these layouts; none where no sum is wanted or all are empty."""
+        wanted = [name for name in self.problem.op.column_outputs if tensors[name] is not None]
+        if not wanted or self._extent == 0:
+            return ()
+        layout = self._layout(tensors)
+        width = self._pack if layout.packed else 1
+        tiles = ceil_div(self._extent, LANES * width)
+        splits = ceil_div(self._groups, WARPS) if self._partial else 1
+        first = self._step("sum_columns", tiles * splits, layout, tensors)
+        if not self._partial:
+            return (first,)
+        return first, self._step("total_columns", ceil_div(self._extent, LANES), layout, tensors)
+
+    def _layout(self, tensors: Tensors) -> _Layout:
+        op, domain = self.problem.op, self.problem.domain
+        zeros = (0,) * len(domain)
+        strides = {}
+        for name in (*op.inputs, *op.row_inputs, *op.column_outputs):
+            tensor = tensors[name]
+            if tensor is None:
+                strides[name] = zeros
+            elif name in op.column_inputs or name in op.column_outputs:
+                strides[name] = column_strides(tensor.shape, tensor.strides, domain, self._axes)
+            else:
+                strides[name] = broadcast_strides(tensor.shape, tensor.strides, domain)
+        # In the order of the domain, whatever the strides: it is the order of the sum.
+        kept = self._merged(self._kept_axes, [strides[name] for name in (*op.inputs, *op.row_inputs)])
+        reduced = self._merged(self._axes, [strides[name] for name in (*op.inputs, *op.column_outputs)])
+        given = [
+            (place, tensor) for place, name in enumerate(op.inputs) if (tensor := tensors[name]) is not None
+        ]
+        packed = (
+            self._extent % self._pack == 0
+            and reduced.rank == 1
+            and all(
+                reduced.strides[0][place] == 1
+                and tensor.pointer % 16 == 0
+                and all(axis[place] % self._pack == 0 for axis in kept.strides)
+                for place, tensor in given
+            )
+        )
+        return _Layout(kept, reduced, packed)
+
+    def _merged(self, axes: tuple[int, ...], strides: list[tuple[int, ...]]) -> Walk:
+        domain = self.problem.domain
+        walk = merge([domain[axis] for axis in axes], [[s[axis] for axis in axes] for s in strides])
+        return check_rank(self.problem, walk)
+
+    def _step(self, variant: str, grid: int, layout: _Layout, tensors: Tensors) -> LaunchStep:
+        op = self.problem.op
+        given, sums = (*op.inputs, *op.row_inputs), op.column_outputs
+        elements = len(op.inputs) + len(sums)
+        values = (
+            *(name if tensors[name] is not None else None for name in (*given, *sums)),
+            ("workspace", 0) if self._partial else None,
+            self._rows,
+            self._extent,
+            self._group,
+            self._groups,
+            int(layout.packed),
+            compute_rows(self.problem, op.row_inputs, tensors),
+            *axes_values(layout.kept, True, len(given)),
+            *axes_values(layout.reduced, True, elements),
+        )
+        form = (
+            f"{len(given) + len(sums)}P P 4q 2i {axes_format(True, len(given))} {axes_format(True, elements)}"
+        )
+        return LaunchStep(variant, grid, form, values, self._tail)
+
+
+def compute_rows(problem: Problem, names: tuple[str, ...], tensors: Tensors) -> int:
+    """Row operands that are stored in the compute type, a bit each."""
+    kinds = [tensor.element if (tensor := tensors[name]) is not None else None for name in names]
+    return sum(1 << place for place, kind in enumerate(kinds) if kind not in (None, problem.element))
