@@ -11,7 +11,7 @@ import pydantic
 import pytest
 from cli_runner import run
 from small_spec import SMALL_SPEC
-from spec_error_cases import CASES
+from spec_errors import CASES
 
 from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.spec import schema, vocabulary
