@@ -55,7 +55,7 @@ def each_program(*directions: str, where: Where | None = None) -> Any:
     )
 
 
-def each_plan() -> Any:
+def each_plan(where: Where | None = None) -> Any:
     """Parametrise a test over op and direction, the first op of each plan class."""
     found = {
         op.family.plan_class(direction): (op, direction)
@@ -64,7 +64,11 @@ def each_plan() -> Any:
     }
     return pytest.mark.parametrize(
         ("op", "direction"),
-        [pytest.param(op, direction, id=name) for name, (op, direction) in sorted(found.items())],
+        [
+            pytest.param(op, direction, id=name)
+            for name, (op, direction) in sorted(found.items())
+            if where is None or where(op, direction)
+        ],
     )
 
 
@@ -105,6 +109,21 @@ def small_problems(
 ) -> list[Any]:
     """Problems of an op over small domains, broadcast operands and every option among them."""
     return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)
+
+
+def aggregating(op: Any, direction: str, dtype: str = "f32") -> list[Any]:
+    """Problems of long rows that are aggregated: several blocks may share one, by way of a workspace."""
+    return [
+        problem
+        for problem in small_problems(op, direction, dtype, (40000,), (40000, 1))
+        if problem.summed() or problem.program.aggregates
+    ]
+
+
+def has_axes(op: Any, direction: str) -> bool:
+    """Whether the descriptor has axes that are aggregated."""
+    del direction
+    return op.family.axes is not None
 
 
 def has_optional_outputs(op: Any, direction: str) -> bool:

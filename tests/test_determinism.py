@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import each_op, each_program, small_problems
+from devices import aggregating, each_op, each_program, small_problems
 
 from baracuda.codegen import verify
 from baracuda.host import ORDER_VARIABLE
@@ -115,15 +115,6 @@ def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
         fast.launch()
         plain.launch()
         assert_same_bits(plain.outputs(), fast.outputs(), problem)
-
-
-def aggregating(op, direction, dtype="f32"):
-    """Problems of long rows that are aggregated: several blocks may share one."""
-    return [
-        problem
-        for problem in small_problems(op, direction, dtype, (40000,), (40000, 1))
-        if problem.summed() or problem.program.aggregates
-    ]
 
 
 @each_program(where=aggregating)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import each_plan, each_program, overwrite, small_problems
+from devices import aggregating, each_plan, each_program, has_axes, overwrite, small_problems
 
 from baracuda.codegen import verify
 from baracuda.codegen.formula import evaluate, free_names
@@ -44,16 +44,21 @@ class Good:
         return {name: as_tensor(tensor.array) for name, tensor in self.run.tensors.items()}
 
 
+def good_problem(op, direction):
+    """A problem over (4, 6) in which no operand is broadcast."""
+    problem = small_problems(op, direction, "f32", (4, 6))[0]
+    return problem.with_fields(
+        **{name: (4, 6) for name, rule in op.family.descriptor.items() if rule.type == "shape"}
+    )
+
+
 @pytest.fixture(params=["first", "known"])
 def good(request, backend, op, direction, monkeypatch):
     """A call over (4, 6), all tensors contiguous; no test that takes it may get as far as a launch.
 
     Of a plan that ran never before, and of one that knows the call: it may not mistake a spoiled one for it.
     """
-    problem = small_problems(op, direction, "f32", (4, 6))[0]
-    problem = problem.with_fields(
-        **{name: (4, 6) for name, rule in op.family.descriptor.items() if rule.type == "shape"}
-    )
+    problem = good_problem(op, direction)
     prepared = verify.prepare(backend, problem, verify.inputs_for(problem))
     if request.param == "known":
         args, space = prepared.args(), backend.workspace(prepared.plan.workspace_size())
@@ -146,41 +151,50 @@ def test_negative_extents(backend, good, op, direction):
             good.problem.plan_class.select(backend.stream, bad)
 
 
-@each_plan()
+@each_plan(where=has_axes)
 @pytest.mark.parametrize("axes", [(2,), (-1,), (0, 0), (0, 5)])
 def test_axes_out_of_range(backend, good, op, direction, axes):
-    if op.family.axes is not None:
-        bad = good.problem.descriptor(**{op.family.axes: axes})
-        with pytest.raises(InvalidProblem, match=rf"{op.family.axes} is .*, want"):
-            good.problem.plan_class.select(backend.stream, bad)
+    bad = good.problem.descriptor(**{op.family.axes: axes})
+    with pytest.raises(InvalidProblem, match=rf"{op.family.axes} is .*, want"):
+        good.problem.plan_class.select(backend.stream, bad)
 
 
-@each_plan()
+@each_plan(where=has_axes)
 def test_axes_of_a_scalar(backend, good, op, direction):
-    if op.family.axes is not None:
-        fields = {op.family.axes: (0,), op.family.domain: ()}
-        with pytest.raises(InvalidProblem, match="the tensor has none"):
-            good.problem.plan_class.select(backend.stream, good.problem.descriptor(**fields))
+    fields = {op.family.axes: (0,), op.family.domain: ()}
+    with pytest.raises(InvalidProblem, match="the tensor has none"):
+        good.problem.plan_class.select(backend.stream, good.problem.descriptor(**fields))
 
 
-@each_plan()
+def broadcast_shapes(op, direction):
+    """Fields with the shape of an operand that is broadcast to the domain."""
+    fields = op.family.descriptor.items()
+    return [name for name, rule in fields if rule.type == "shape" and rule.default == op.family.domain]
+
+
+@each_plan(where=broadcast_shapes)
 def test_shapes_that_do_not_broadcast(backend, good, op, direction):
-    domain = op.family.domain
-    for name, rule in op.family.descriptor.items():
-        if rule.type != "shape" or rule.default != domain:
-            continue
+    for name in broadcast_shapes(op, direction):
         for shape in [(4, 5), (3, 6), (2, 4, 6), (1, 4, 6), (6, 4), (0,)]:
             bad = good.problem.descriptor(**{name: shape})
             with pytest.raises(InvalidProblem, match="^" + re.escape(f"{good.name}: {name} is {shape}, ")):
                 good.problem.plan_class.select(backend.stream, bad)
 
 
-@each_program()
+def limited(op, direction):
+    """Attributes that may not have every value."""
+    fields = op.family.fields(direction)
+    return [
+        attribute
+        for attribute in op.attributes
+        if attribute.require is not None and attribute.source in fields
+    ]
+
+
+@each_program(where=limited)
 def test_numbers_that_the_op_excludes(backend, good, op, direction):
     """What `require` of an attribute says is held, for values that it excludes."""
-    for attribute in op.attributes:
-        if attribute.require is None or attribute.source not in op.family.fields(direction):
-            continue
+    for attribute in limited(op, direction):
         excluded = 0
         whole = op.family.descriptor[attribute.source].type == "i64"
         for value in (0, -1, -(10**6)) if whole else (float("nan"), float("inf"), float("-inf"), 0.0, -1.0):
@@ -440,17 +454,21 @@ def first_error(good, changes):
     return error.value
 
 
-@each_plan()
+def outputs_alike(op, direction):
+    """Pairs of outputs of one shape."""
+    problem = good_problem(op, direction)
+    shapes = problem.shapes()
+    pairs = itertools.permutations(problem.outputs(), 2)
+    return [(name, other) for name, other in pairs if shapes[name] == shapes[other]]
+
+
+@each_plan(where=outputs_alike)
 def test_two_outputs_that_are_the_same(good, op, direction):
-    outputs = good.problem.outputs()
-    shapes = good.problem.shapes()
-    for name in outputs:
-        for other in outputs:
-            if name != other and shapes[name] == shapes[other]:
-                error = first_error(good, {name: good.run.tensors[other].array})
-                assert re.search(
-                    rf"({name} is exactly {other}|{other} is exactly {name}), want memory apart", str(error)
-                )
+    for name, other in outputs_alike(op, direction):
+        error = first_error(good, {name: good.run.tensors[other].array})
+        assert re.search(
+            rf"({name} is exactly {other}|{other} is exactly {name}), want memory apart", str(error)
+        )
 
 
 @each_plan()
@@ -497,22 +515,36 @@ def test_a_stream_of_another_device(good, op, direction):
         good.run.plan.run(other, workspace, good.run.args())
 
 
-@each_program()
+def bound_layouts(op, direction):
+    """Tensors that may not have any strides, and what is asked of each."""
+    tensors = op.family.tensors(direction).items()
+    return {name: tensor.layout for name, tensor in tensors if tensor.layout != "any"}
+
+
+@each_program(where=bound_layouts)
 def test_layouts_that_a_kernel_does_not_take(good, op, direction):
     """Innermost stride 1, or contiguous, where the spec asks for it."""
-    for name, ref in good.refs().items():
-        layout = op.family.tensors(direction)[name].layout
+    given = good.refs()
+    assert not given.keys().isdisjoint(bound_layouts(op, direction))
+    for name, layout in bound_layouts(op, direction).items():
+        if name not in given:
+            continue
+        ref = given[name]
         stepped = replace(ref, strides=tuple(2 * stride for stride in ref.strides), buffer=None)
         if layout == "inner":
             refused(good, InvalidProblem, name, "stride 2", "want 1", **{name: stepped})
-        elif layout == "contiguous":
+        else:
             refused(good, Unsupported, name, "strides", "contiguous", **{name: stepped})
 
 
-@each_plan()
+def inner_layouts(op, direction):
+    return [name for name, layout in bound_layouts(op, direction).items() if layout == "inner"]
+
+
+@each_plan(where=inner_layouts)
 def test_the_innermost_stride_of_an_empty_tensor_says_nothing(backend, op, direction):
-    inner = [name for name, tensor in op.family.tensors(direction).items() if tensor.layout == "inner"]
-    for problem in small_problems(op, direction, "f32", (0, 6)) if inner else ():
+    inner = inner_layouts(op, direction)
+    for problem in small_problems(op, direction, "f32", (0, 6)):
         prepared = verify.prepare(backend, problem, verify.inputs_for(problem))
         for name in inner:
             ref = as_tensor(prepared.tensors[name].array)
@@ -521,13 +553,14 @@ def test_the_innermost_stride_of_an_empty_tensor_says_nothing(backend, op, direc
             prepared.plan.can_implement(prepared.args(**{name: stepped}))
 
 
-@each_program()
+@each_program(where=aggregating)
 def test_a_workspace_that_is_too_small(backend, op, direction, monkeypatch):
     needing = [
         prepared
-        for problem in small_problems(op, direction, "f32", (40000,), (40000, 1))
+        for problem in aggregating(op, direction)
         if (prepared := verify.prepare(backend, problem, verify.inputs_for(problem))).plan.workspace_size()
     ]
+    assert needing
     monkeypatch.setattr(Plan, "_pack", None)
     for prepared in needing:
         plan, needed = prepared.plan, prepared.plan.workspace_size()

@@ -1,4 +1,4 @@
-"""What the loader refuses, in which words and at which line; the cases are in spec_error_cases.py."""
+"""What the loader refuses, in which words and at which line; the cases are in spec_errors/."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from small_spec import SMALL_PAIRS
-from spec_error_cases import BASE, CASES, Case
+from spec_errors import BASE, CASES, Case
 
 from baracuda import codegen
 from baracuda.codegen import SpecError, load_spec, yaml_source
