@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from peers import Peer
-from problems import Run, describe, forward_of, given, prepare
+from problems import Run, describe, forward_of, given, prepare, stored
 from timing import buffer_sets
 
 import baracuda as bc
@@ -100,9 +100,10 @@ class DataMaker:
         if forward is None:
             inputs = self._fill(case, case.plan, desc, names, known, peer)
         else:
-            fields = {name: getattr(desc, name) for name in forward.DESCRIPTOR.RULES}
+            fields = {name: getattr(desc, name) for name in forward.DESCRIPTOR.RULES if hasattr(desc, name)}
             forward_desc = forward.DESCRIPTOR(**fields)
-            forward_names = given(forward, forward_desc)
+            saved = {rule.name for rule in forward.TENSORS if rule.io == "out"} & set(names)
+            forward_names = tuple(dict.fromkeys((*given(forward, forward_desc), *sorted(saved))))
             inputs = self._fill(case, forward, forward_desc, forward_names, known, peer)
             results = {rule.name for rule in forward.TENSORS if rule.io == "out"}
             if results & set(names):
@@ -137,11 +138,12 @@ class DataMaker:
                 known[rule.name] = self._noise(case, shape, peer, extent)
                 made.append(rule.name)
             else:
+                dtype = self.dtype(str(stored(rule, desc, bc.ElementKind.parse(case.element))))
                 known[rule.name] = self._bshd(
                     case,
                     shape,
-                    lambda stored: self.torch.full(
-                        stored, float("nan"), dtype=self.dtype(case.element), device=self.place
+                    lambda extents, dtype=dtype: self.torch.full(
+                        extents, float("nan"), dtype=dtype, device=self.place
                     ),
                 )
         return made

@@ -103,11 +103,13 @@ step elementwise 90 "$out/benchmarks.log" \
 told elementwise
 step rope 60 "$out/benchmarks.log" "$python" benchmarks/rope.py --quick --no-compile --budget 40 --out "$out"
 told rope
+step norms 60 "$out/benchmarks.log" "$python" benchmarks/norms.py --quick --no-compile --budget 40 --out "$out"
+told norms
 room=$(($(left) - 15))
 step reductions 240 "$out/benchmarks.log" \
     "$python" benchmarks/reductions.py --quick --budget $((room > 30 ? room - 30 : 1)) --out "$out"
 told reductions
-rm -f "$out"/{overhead,elementwise,rope,reductions}.md # benchmarks.log has the tables
+rm -f "$out"/{overhead,elementwise,rope,norms,reductions}.md # benchmarks.log has the tables
 
 grep -hs 'FAILED' "$out/benchmarks.log" | head -20
 printf '%s\n' "${summary[@]}"

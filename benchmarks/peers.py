@@ -78,10 +78,35 @@ def _rope(torch: Any, desc: Any, x: Any, *tables: Any) -> Any:
 _ROPE = {"rope": Peer(_rope, tables=_rope_tables)}
 _BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
 
+
+def _eps(desc: Any, usual: float) -> float:
+    """The eps of a forward; a backward has none, its statistics have."""
+    return float(getattr(desc, "eps", usual))
+
+
+def _rms_norm(torch: Any, desc: Any, x: Any, gamma: Any) -> Any:
+    return torch.nn.functional.rms_norm(x, gamma.shape, gamma, _eps(desc, 1e-6))
+
+
+def _layer_norm(torch: Any, desc: Any, x: Any, gamma: Any, beta: Any) -> Any:
+    return torch.nn.functional.layer_norm(x, gamma.shape, gamma, beta, _eps(desc, 1e-5))
+
+
+_SOFTMAX = {
+    name: Peer(
+        lambda torch, desc, x, name=name: getattr(torch, name)(x, desc.softmax_axis[0]),
+        fields={"masked_row": "nan"},
+    )
+    for name in ("softmax", "log_softmax")
+}
+
 _PEERS: Mapping[str, Mapping[str, Peer]] = {
     "Reduce": _REDUCTIONS,
     "BinaryParam": _BINARY_PARAM,
     "Rope": _ROPE,
+    "RMSNorm": {"rms_norm": Peer(_rms_norm)},
+    "LayerNorm": {"layer_norm": Peer(_layer_norm)},
+    "Softmax": _SOFTMAX,
 }
 
 

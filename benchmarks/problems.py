@@ -10,11 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import baracuda as bc
+from baracuda.contract import TensorRule
 from baracuda.generated import plans as generated_plans
 from baracuda.plan import Plan
 from baracuda.shapes import numel
 
-__all__ = ["Run", "describe", "forward_of", "given", "plan_classes", "prepare", "shape_fields", "stream_for"]
+__all__ = [
+    "Run",
+    "describe",
+    "forward_of",
+    "given",
+    "plan_classes",
+    "prepare",
+    "shape_fields",
+    "stored",
+    "stream_for",
+]
 
 #: Values of required descriptor fields that are neither shape, axes, element nor the op's kind.
 ANY_VALUE = {"f64": 0.3, "i64": 1, "bool": False}
@@ -29,9 +40,9 @@ def plan_classes() -> Iterator[type[Plan]]:
 
 
 def forward_of(plan: type[Plan]) -> type[Plan] | None:
-    """The forward's plan class of a backward's, whose descriptor is the one that the backward's extends."""
-    base = plan.DESCRIPTOR.__base__
-    return next((other for other in plan_classes() if other is not plan and other.DESCRIPTOR is base), None)
+    """The forward's plan class of a backward's; None for one that is no backward's."""
+    name = plan.__name__.removesuffix("BackwardPlan") + "Plan"
+    return next((other for other in plan_classes() if other is not plan and other.__name__ == name), None)
 
 
 def describe(
@@ -49,9 +60,9 @@ def describe(
     cls = plan.DESCRIPTOR
     values = {**_extents(plan, domain), **fields}
     for field in dataclasses.fields(cls):
-        name, rule = field.name, cls.RULES[field.name]
-        if name in values:
+        if field.name in values or field.name not in cls.RULES:  # a mask follows from its axes
             continue
+        name, rule = field.name, cls.RULES[field.name]
         if name == plan.DOMAIN:
             values[name] = domain
         elif plan.AXES is not None and name == plan.AXES:
@@ -90,12 +101,21 @@ def shape_fields(plan: type[Plan]) -> list[str]:
 def given(plan: type[Plan], desc: Any) -> tuple[str, ...]:
     """The tensors that a caller hands over who wants what every caller wants.
 
-    These are the ones that the op requires; where it requires no output, all outputs too.
+    These are the ones that the op or the descriptor requires; where that is no output, all outputs too.
     """
     op = plan._op_of(desc)
     outputs = {rule.name for rule in plan.TENSORS if rule.io == "out"}
+    optional = {rule.name for rule in plan.TENSORS if rule.optional}
+    asked = {name for name, (holds, _) in plan.conditions(desc).items() if holds and name not in optional}
+    if asked:
+        return tuple(rule.name for rule in plan.TENSORS if rule.name in op.required | asked)
     wanted = op.required if op.required & outputs else op.required | (op.accepted & outputs)
     return tuple(rule.name for rule in plan.TENSORS if rule.name in wanted)
+
+
+def stored(rule: TensorRule, desc: Any, element: bc.ElementKind) -> bc.ElementKind:
+    """The element kind of a tensor: the problem's, or the one that it is computed in."""
+    return element.compute if getattr(desc, rule.element or "", "") == "compute" else element
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from unittest import mock
 import numpy as np
 from memory import CudaMemory, HostMemory, Memory, place
 from options import words
-from problems import describe, given, plan_classes, shape_fields
+from problems import describe, given, plan_classes, shape_fields, stored
 
 import baracuda as bc
 from baracuda.errors import InvalidProblem
@@ -54,27 +54,32 @@ REDUCED: tuple[tuple[Shape, Shape], ...] = (
     ((5, 37), (1,)),
     ((37, 5), (0,)),
     ((37, 19), (0,)),
+    ((37, 19), (1,)),
     ((3, 35, 5), (1,)),
     ((3, 35, 19), (1,)),
     ((3, 5, 7), (0, 2)),
     ((4, 1), (1,)),
     ((3, 1300), (1,)),
+    ((9, 1536), (1,)),
     ((1300, 3), (0,)),
     ((4500, 64), (0,)),
     ((2, 41070), (1,)),
     ((41070,), (0,)),
     ((3, 0), (1,)),
 )
+#: Of these, the ones on which each flag of a descriptor is turned over, and all are off.
+FLAGGED = (((37, 19), (1,)), ((9, 1536), (1,)), ((2, 41070), (1,)))
 #: Layouts of the inputs and of the outputs.
 LAYOUTS = (
     ("contiguous", "contiguous"),
     ("misaligned", "misaligned"),
     ("transposed", "contiguous"),
+    ("transposed", "transposed"),
     ("gaps", "reversed"),
     ("expanded", "transposed"),
 )
 #: Of these, the ones that are run again with 64-bit offsets.
-WIDE_LAYOUTS = LAYOUTS[2:4]
+WIDE_LAYOUTS = (LAYOUTS[2], LAYOUTS[4])
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,14 @@ def samples(plan: type[Plan], dtypes: tuple[str, ...], everything: bool) -> Iter
 def _problems(plan: type[Plan], kind: Any, element: str) -> Iterator[Sample]:
     for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
         yield Sample(plan, describe(plan, kind, element, domain, axes))
+    flags = [name for name, rule in plan.DESCRIPTOR.RULES.items() if rule == "bool"]
+    usual = {name: plan.DESCRIPTOR.__dataclass_fields__[name].default for name in flags}
+    for name in flags if plan.AXES is not None else ():
+        for domain, axes in FLAGGED:
+            yield Sample(plan, describe(plan, kind, element, domain, axes, **{name: not usual[name]}))
+    if flags and plan.AXES is not None:
+        for domain, axes in FLAGGED:
+            yield Sample(plan, describe(plan, kind, element, domain, axes, **dict.fromkeys(flags, False)))
     for domain, shape in BROADCAST:
         for name in shape_fields(plan):
             yield Sample(plan, describe(plan, kind, element, domain, **{name: shape}))
@@ -166,16 +179,16 @@ def launch(
     for name in given(type(plan), plan.desc):
         shape = shapes[name][0]
         where = place(shape, layouts[rules[name].io == "out"], rules[name].layout == "inner")
-        content = None
+        content, own = None, stored(rules[name], plan.desc, element)
         if rules[name].io == "in":
-            content = random.standard_normal(where.length).astype(element.numpy).view(np.uint8)
-        nbytes = where.length * element.itemsize
+            content = random.standard_normal(where.length).astype(own.numpy).view(np.uint8)
+        nbytes = where.length * own.itemsize
         address, owner = memory.allocate(nbytes, content)
         tensors[name] = bc.TensorRef(
-            pointer=address + where.offset * element.itemsize,
+            pointer=address + where.offset * own.itemsize,
             shape=shape,
             strides=where.strides,
-            element=element,
+            element=own,
             device=memory.device,
             buffer=(address, address + nbytes) if numel(shape) else None,
             owner=owner,

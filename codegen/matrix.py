@@ -78,8 +78,8 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
     return STATE_VARIANTS | {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
 
 
-#: Variants of the sums over rows that the outputs of columns are, and their functions in the headers.
-COLUMN_VARIANTS = {"sum_columns": "sum_columns", "total_columns": "total_columns"}
+#: Variants of the sums over rows that the outputs of columns are, which are their functions in the headers.
+COLUMN_VARIANTS = ("walk_groups", "sum_columns", "total_columns")
 
 
 def variants(op: Op, program: Program) -> dict[str, str]:

@@ -380,7 +380,7 @@ class Plan:
     def _pack(self, step: LaunchStep) -> Launch:
         """A launch with null pointers."""
         kernel = self._kernels[step.variant]
-        return kernel.pack((step.grid, 1, 1), step.threads, 0, step.blank)
+        return kernel.pack((step.grid, 1, 1), step.threads, step.shared, step.blank)
 
     def _by_name(self, tensors: Row) -> Tensors:
         return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}

@@ -265,7 +265,7 @@ def test_any_number_of_rows(backend, norm, rows):
 @pytest.mark.parametrize("norm", NORMS)
 def test_ways_of_one_sum(backend, norm, dtype):
     """With a workspace and without, aligned and not, in any strides: a sum has one result."""
-    for shape in [(300, 64), (37, 128), (2500, 24), (70, 8200)]:
+    for shape in [(300, 64), (37, 512), (2500, 24), (21, 4096), (18, 8200)]:
         problem = problem_of(norm, "backward", dtype, shape)
         values = values_of(problem)
         want = verify.run(backend, problem, values)
@@ -274,6 +274,26 @@ def test_ways_of_one_sum(backend, norm, dtype):
         for layout in ("misaligned", "transposed", "every second column", "sliced rows", "reversed"):
             layouts = dict.fromkeys(("dy", "x", "dx"), layout)
             same_bits(verify.run(backend, problem, values, layouts=layouts), want)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_rows_are_read_once(backend, norm):
+    """One launch reads rows and writes dx and the sums of groups, where rows fit and all are wanted."""
+
+    def variant(problem, **options):
+        prepared = verify.prepare(backend, problem, values_of(problem), **options)
+        return prepared.plan.sku_for(prepared.args()).variant
+
+    for dtype, extents in {"bf16": (512, 4096, 8192), "f32": (256, 4096), "f64": (128, 2048)}.items():
+        for extent in extents:
+            problem = problem_of(norm, "backward", dtype, (9, extent))
+            assert variant(problem) == "walk_groups"
+            assert variant(problem, preference=PlanPreference(max_workspace=0)) == "sum_columns"
+            assert variant(problem, layouts={"dy": "misaligned"}) == "sum_columns"
+            assert variant(problem, layouts={"dx": "transposed"}) == "sum_columns"
+            assert variant(problem.with_fields(want_dx=False)) == "sum_columns"
+    assert variant(problem_of(norm, "backward", "bf16", (3, 40960))) == "sum_columns"
+    assert variant(problem_of(norm, "backward", "bf16", (3, 4097))) == "sum_columns"
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])

@@ -111,7 +111,7 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
         "column_lines": _loads(program, column_values, rows=False)
         + _statements(program.column_lets, scope, of_row),
         "column_results": [to_cuda(r.value, scope, COMPUTE, of_row) for r in program.column_results],
-        "column_kernels": list(COLUMN_VARIANTS.items()),
+        "column_kernels": COLUMN_VARIANTS,
         "narrow": _kernels(chosen, "NARROW"),
         "wide": _kernels(chosen, "WIDE"),
     }
@@ -131,7 +131,9 @@ def _flags(op: Op, program: Program) -> list[str]:
             if name in tensors
         ),
     }
-    return [name for name, holds in flags.items() if holds]
+    lines = [f"bool {name} = true" for name, holds in flags.items() if holds]
+    columns = len(program.column_inputs)
+    return [*lines, f"int COLUMN_INPUTS = {columns}"] if columns else lines
 
 
 def _rotate_holes(op: Op, program: Program) -> dict[str, Any]:

@@ -345,11 +345,11 @@ class RMSNormBackwardPlan(Plan):
         power = mantissa(rms) / rms
         scale = 0 if rms == inf else power if isfinite(power) else ldexp(1, -exponent(rms) // 2)
         factor = 1 / (rms * scale) if rms < inf else 1 / rms
-        w = gamma + offset
         u = x * scale * factor
-        g = (dy * scale * w if (abs(dy) < abs(w)) == (scale >= 1) else w * scale * dy) * factor
-        c = sum(g * u)
-        dx = g - u * (c / extent)
+        g = dy * (gamma + offset)
+        m = c * factor / extent
+        c = sum(g * (x * scale))
+        dx = (g - u * m) * scale * factor
         dgamma = dy * u
 
     `select` checks a RMSNormBackwardDescriptor and compiles or loads its kernels.
@@ -775,10 +775,10 @@ class LayerNormBackwardPlan(Plan):
     LAYER_NORM (f16, bf16, f32, f64): x minus its mean, over its standard deviation, times gamma, plus
         beta; torch.nn.functional.layer_norm
         u = (x - mean) * rstd
-        g = dy * rstd * gamma if (abs(dy) < abs(gamma)) == (rstd >= 1) else gamma * rstd * dy
+        g = dy * gamma
         a = sum(g)
         b = sum(g * u)
-        dx = g - a / extent - u * (b / extent)
+        dx = (g - a / extent - u * (b / extent)) * rstd
         dgamma = dy * u
         dbeta = dy
 

@@ -349,4 +349,6 @@ class AggregateEngine(Engine):
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
         """The launches of the sums over rows, which read what later outputs may replace, and of the rows."""
         sums = self._sums.steps(tensors) if self._sums else ()
+        if self._sums and self._sums.walks(tensors):
+            return sums
         return (*sums, *self._walk.steps(tensors))

@@ -35,6 +35,8 @@ class LaunchStep:
         values: their values; in the places of pointers the names of tensors, None for a null pointer, or
             "workspace" with an offset in bytes.
         tail: bytes behind them: the op's scalars.
+        threads: of a block.
+        shared: bytes of dynamic shared memory.
     """
 
     variant: str
@@ -43,6 +45,7 @@ class LaunchStep:
     values: tuple[int | str | tuple[str, int] | None, ...]
     tail: bytes
     threads: int = THREADS
+    shared: int = 0
 
     @property
     def pointers(self) -> tuple[str | tuple[str, int] | None, ...]:

@@ -9,15 +9,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from baracuda.contract import Problem
-from baracuda.engines.base import THREADS, LaunchStep, Tensors, ceil_div, check_rank
+from baracuda.engines.base import (
+    THREADS,
+    LaunchStep,
+    Tensors,
+    ceil_div,
+    check_rank,
+)
 from baracuda.layout import Walk, broadcast_strides, column_strides, merge
-from baracuda.packing import axes_format, axes_values
+from baracuda.packing import axes_format, axes_values, divisor
 from baracuda.shapes import numel
+from baracuda.tensor import Device
 
 __all__ = ["ColumnSums", "row_group"]
 
 LANES = 32
+CHUNK = 4096
 WARPS = THREADS // LANES
+
+#: Dynamic shared memory of a block that walks rows, two a multiprocessor of the largest card, and what to
+#: leave of a smaller one for what is static. How much there is changes no bit.
+SHARED_BYTES, STATIC_BYTES = 108 * 1024, 8 * 1024
+#: Chunks of the rows that it holds at once, at most: MOST of column_sums.cuh.
+MOST_CHUNKS = 64
+#: Packs a row from which on the threads of a block have enough to do; a warp has one for each lane.
+LEAST_PACKS = 64
 
 #: Groups of rows that blocks take each: two a multiprocessor of the largest card.
 GROUPS = 264
@@ -43,6 +59,16 @@ class _Layout:
     kept: Walk
     reduced: Walk
     packed: bool
+    walked: bool
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The rows that a block holds in shared memory: how many at once, how often, and in how many bytes."""
+
+    batch: int
+    stages: int
+    shared: int
 
 
 class ColumnSums:
@@ -61,11 +87,27 @@ class ColumnSums:
         self._groups = ceil_div(self._rows, self._group)
         largest = problem.preference.max_workspace
         fits = largest is None or self._partial_bytes() <= largest
-        self._partial = fits and self._groups > WARPS and self._extent > 0
+        self._held = self._rows_held() if fits else None
+        self._partial = fits and self._extent > 0 and (self._groups > WARPS or self._held is not None)
 
     def variants(self) -> tuple[str, ...]:
         """The kernel variants that `steps` may launch."""
-        return ("sum_columns", "total_columns")
+        return ("walk_groups", "sum_columns", "total_columns")
+
+    def _rows_held(self) -> _Held | None:
+        """What a block that walks whole rows holds; None where rows are too long, or too short to share."""
+        op, element = self.problem.op, self.problem.element
+        packs, chunks = self._extent // self._pack, ceil_div(self._extent, CHUNK)
+        if self._extent % self._pack or packs < LEAST_PACKS or not op.outputs:
+            return None
+        row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize
+        sums = len(op.column_outputs) * self._extent * element.compute.itemsize
+        room = _shared_bytes(self.problem.device)
+        for stages in (2, 1):
+            batch = min((room - sums) // (stages * row), MOST_CHUNKS // chunks, self._group)
+            if batch > 0:
+                return _Held(batch, stages, stages * batch * row + sums)
+        return None
 
     def workspace_size(self) -> int:
         """Bytes for the sums of groups."""
@@ -81,19 +123,34 @@ class ColumnSums:
         if not wanted or self._extent == 0:
             return ()
         layout = self._layout(tensors)
+        last = ceil_div(self._extent, LANES)
+        if layout.walked:
+            return (
+                self._step("walk_groups", self._groups, layout, tensors),
+                self._step("total_columns", last, layout, tensors),
+            )
         width = self._pack if layout.packed else 1
         tiles = ceil_div(self._extent, LANES * width)
         splits = ceil_div(self._groups, WARPS) if self._partial else 1
         first = self._step("sum_columns", tiles * splits, layout, tensors)
         if not self._partial:
             return (first,)
-        return first, self._step("total_columns", ceil_div(self._extent, LANES), layout, tensors)
+        return first, self._step("total_columns", last, layout, tensors)
+
+    def walks(self, tensors: Tensors) -> bool:
+        """Whether `steps` write the outputs of elements too, each row read once."""
+        op = self.problem.op
+        if self._held is None or not self._rows:
+            return False
+        if all(tensors[name] is None for name in op.column_outputs):
+            return False
+        return self._layout(tensors).walked
 
     def _layout(self, tensors: Tensors) -> _Layout:
         op, domain = self.problem.op, self.problem.domain
         zeros = (0,) * len(domain)
         strides = {}
-        for name in (*op.inputs, *op.row_inputs, *op.column_outputs):
+        for name in (*op.inputs, *op.row_inputs, *op.outputs, *op.column_outputs):
             tensor = tensors[name]
             if tensor is None:
                 strides[name] = zeros
@@ -102,7 +159,8 @@ class ColumnSums:
             else:
                 strides[name] = broadcast_strides(tensor.shape, tensor.strides, domain)
         # In the order of the domain, whatever the strides: it is the order of the sum.
-        kept = self._merged(self._kept_axes, [strides[name] for name in (*op.inputs, *op.row_inputs)])
+        of_rows = (*op.inputs, *op.row_inputs, *op.outputs)
+        kept = self._merged(self._kept_axes, [strides[name] for name in of_rows])
         reduced = self._merged(self._axes, [strides[name] for name in (*op.inputs, *op.column_outputs)])
         given = [
             (place, tensor) for place, name in enumerate(op.inputs) if (tensor := tensors[name]) is not None
@@ -117,7 +175,27 @@ class ColumnSums:
                 for place, tensor in given
             )
         )
-        return _Layout(kept, reduced, packed)
+        written = [(place, tensors[name]) for place, name in enumerate(of_rows) if name in op.outputs]
+        walked = (
+            packed
+            and self._held is not None
+            and self._rows > 0
+            and all(
+                tensor is not None
+                and tensor.pointer % 16 == 0
+                and all(axis[place] % self._pack == 0 for axis in kept.strides)
+                and self._is_row(strides[of_rows[place]])
+                for place, tensor in written
+            )
+        )
+        return _Layout(kept, reduced, packed, walked)
+
+    def _is_row(self, strides: tuple[int, ...]) -> bool:
+        """Whether the elements of a row lie side by side."""
+        walk = merge(
+            [self.problem.domain[axis] for axis in self._axes], [[strides[axis] for axis in self._axes]]
+        )
+        return walk.strides == ((1,),)
 
     def _merged(self, axes: tuple[int, ...], strides: list[tuple[int, ...]]) -> Walk:
         domain = self.problem.domain
@@ -126,10 +204,12 @@ class ColumnSums:
 
     def _step(self, variant: str, grid: int, layout: _Layout, tensors: Tensors) -> LaunchStep:
         op = self.problem.op
-        given, sums = (*op.inputs, *op.row_inputs), op.column_outputs
-        elements = len(op.inputs) + len(sums)
+        given, written = (*op.inputs, *op.row_inputs), (*op.outputs, *op.column_outputs)
+        of_rows, of_columns = len(given) + len(op.outputs), len(op.inputs) + len(op.column_outputs)
+        held = self._held or _Held(0, 0, 0)
+        packs = self._extent // self._pack if self._held else 1
         values = (
-            *(name if tensors[name] is not None else None for name in (*given, *sums)),
+            *(name if tensors[name] is not None else None for name in (*given, *written)),
             ("workspace", 0) if self._partial else None,
             self._rows,
             self._extent,
@@ -137,13 +217,27 @@ class ColumnSums:
             self._groups,
             int(layout.packed),
             compute_rows(self.problem, op.row_inputs, tensors),
-            *axes_values(layout.kept, True, len(given)),
-            *axes_values(layout.reduced, True, elements),
+            held.batch,
+            held.stages,
+            *divisor(packs),
+            *axes_values(layout.kept, True, of_rows),
+            *axes_values(layout.reduced, True, of_columns),
         )
         form = (
-            f"{len(given) + len(sums)}P P 4q 2i {axes_format(True, len(given))} {axes_format(True, elements)}"
+            f"{len(given) + len(written)}P P 4q 4i 3I "
+            f"{axes_format(True, of_rows)} {axes_format(True, of_columns)}"
         )
-        return LaunchStep(variant, grid, form, values, self._tail)
+        shared = held.shared if variant == "walk_groups" else 0
+        return LaunchStep(variant, grid, form, values, self._tail, shared=shared)
+
+
+def _shared_bytes(device: Device) -> int:
+    """Dynamic shared memory that a block may have."""
+    if device.kind == "host":
+        return SHARED_BYTES
+    from baracuda import driver
+
+    return min(SHARED_BYTES, driver.max_shared_memory(device.index) - STATIC_BYTES)
 
 
 def compute_rows(problem: Problem, names: tuple[str, ...], tensors: Tensors) -> int:

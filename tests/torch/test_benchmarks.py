@@ -153,7 +153,7 @@ def test_bandwidth(module: Any) -> None:
 OPTIONS = ("--device", "host", "--quick", "--no-compile", "--dtypes", "f32")
 
 
-@pytest.mark.parametrize("name", ["reductions", "elementwise", "rope"])
+@pytest.mark.parametrize("name", ["reductions", "elementwise", "rope", "norms"])
 def test_it_runs(module: Any, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert module(name).main([*OPTIONS, "--out", str(tmp_path)]) == 0
     written = json.loads((tmp_path / f"{name}.json").read_text())

@@ -57,6 +57,7 @@ struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
     static constexpr bool BEGINS = true;
     static constexpr bool ROWS_CHOOSE = true;
+    static constexpr int COLUMN_INPUTS = 2;
     BARACUDA_FN static constexpr bool may_lack(int input) { return input == 1 || input == 2; }
     BARACUDA_FN static constexpr double absent(int input) { return input == 1 ? 1.0 : input == 2 ? -0.0 : 0.0; }
     struct State {  // what a row is merged into

@@ -1,10 +1,10 @@
 // layer_norm_backward: gradients of x minus its mean, over its standard deviation, times gamma, plus beta;
 // torch.nn.functional.layer_norm.
 //   u = (x - mean) * rstd
-//   g = dy * rstd * gamma if (abs(dy) < abs(gamma)) == (rstd >= 1) else gamma * rstd * dy
+//   g = dy * gamma
 //   a = sum(g)
 //   b = sum(g * u)
-//   dx = g - a / extent - u * (b / extent)
+//   dx = (g - a / extent - u * (b / extent)) * rstd
 //   dgamma = dy * u
 //   dbeta = dy
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -35,6 +35,7 @@ struct Sum {
 struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
     static constexpr bool ROWS_CHOOSE = true;
+    static constexpr int COLUMN_INPUTS = 1;
     BARACUDA_FN static constexpr bool may_lack(int input) { return input == 2; }
     BARACUDA_FN static constexpr double absent(int input) { return input == 2 ? 1.0 : 0.0; }
     struct State {  // what a row is merged into
@@ -50,7 +51,6 @@ struct Formula : baracuda::RowFormula {
         A rstd;
         A of_row0;
         A of_row1;
-        bool of_row2;
     };
 
     BARACUDA_FN void push(Run& run, const A (&in)[3], const A (&row_in)[2], i64 index) const {
@@ -60,8 +60,7 @@ struct Formula : baracuda::RowFormula {
         const A mean = row_in[0];
         const A rstd = row_in[1];
         const A u = (x - mean) * rstd;
-        const A g = (baracuda::abs(dy) < baracuda::abs(gamma)) == (rstd >= A(1)) ? dy * rstd * gamma : gamma * rstd
-            * dy;
+        const A g = dy * gamma;
         Sum::push(run.a, g, index);
         Sum::push(run.b, g * u, index);
     }
@@ -79,17 +78,15 @@ struct Formula : baracuda::RowFormula {
         const A b = state.b.value();
         const A of_row0 = a / A(extent);
         const A of_row1 = b / A(extent);
-        const bool of_row2 = rstd >= A(1);
-        return {mean, rstd, of_row0, of_row1, of_row2};
+        return {mean, rstd, of_row0, of_row1};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[3], i64 index, A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
         const A gamma = in[2];
         const A u = (x - row.mean) * row.rstd;
-        const A g = (baracuda::abs(dy) < baracuda::abs(gamma)) == row.of_row2 ? dy * row.rstd * gamma : gamma * row.rstd
-            * dy;
-        out[0] = g - row.of_row0 - u * row.of_row1;
+        const A g = dy * gamma;
+        out[0] = (g - row.of_row0 - u * row.of_row1) * row.rstd;
     }
     BARACUDA_FN void columns(const Row& row, const A (&in)[3], i64 index, A (&out)[2]) const {
         const A dy = in[0];
@@ -129,9 +126,10 @@ BARACUDA_KERNEL(layer_norm_backward, map_strided64, 256, Wide) { baracuda::map_r
 // dgamma, dbeta: sums over the rows.
 #ifdef BARACUDA_SUMS
 struct Sums {
-    baracuda::ColumnSums<3, 2, 2> operands;
+    baracuda::ColumnSums<3, 2, 1, 2> operands;
     Formula formula;
 };
+BARACUDA_KERNEL(layer_norm_backward, walk_groups, 256, Sums) { baracuda::walk_groups<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm_backward, sum_columns, 256, Sums) { baracuda::sum_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm_backward, total_columns, 256, Sums) { baracuda::total_columns<T>(p.operands, p.formula); }
 #endif

@@ -80,6 +80,7 @@ struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
     static constexpr bool USUAL = true;
     static constexpr bool ROWS_CHOOSE = true;
+    static constexpr int COLUMN_INPUTS = 1;
     BARACUDA_FN static constexpr bool may_lack(int input) { return input == 1 || input == 2; }
     BARACUDA_FN static constexpr double absent(int input) { return input == 1 ? -0.0 : input == 2 ? 1.0 : 0.0; }
     struct State {  // what a row is merged into

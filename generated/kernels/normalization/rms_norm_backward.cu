@@ -3,11 +3,11 @@
 //   power = mantissa(rms) / rms
 //   scale = 0 if rms == inf else power if isfinite(power) else ldexp(1, -exponent(rms) // 2)
 //   factor = 1 / (rms * scale) if rms < inf else 1 / rms
-//   w = gamma + offset
 //   u = x * scale * factor
-//   g = (dy * scale * w if (abs(dy) < abs(w)) == (scale >= 1) else w * scale * dy) * factor
-//   c = sum(g * u)
-//   dx = g - u * (c / extent)
+//   g = dy * (gamma + offset)
+//   m = c * factor / extent
+//   c = sum(g * (x * scale))
+//   dx = (g - u * m) * scale * factor
 //   dgamma = dy * u
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/column_sums.cuh>
@@ -37,6 +37,7 @@ struct Sum {
 struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
     static constexpr bool ROWS_CHOOSE = true;
+    static constexpr int COLUMN_INPUTS = 1;
     BARACUDA_FN static constexpr bool may_lack(int input) { return input == 2; }
     BARACUDA_FN static constexpr double absent(int input) { return input == 2 ? 1.0 : 0.0; }
     struct State {  // what a row is merged into
@@ -48,8 +49,7 @@ struct Formula : baracuda::RowFormula {
     struct Row {  // what the elements of a row share
         A scale;
         A factor;
-        A of_row0;
-        bool of_row1;
+        A m;
     };
     A offset;  // 1 if unit_offset and has_gamma else -0.0
 
@@ -62,12 +62,8 @@ struct Formula : baracuda::RowFormula {
         const A scale = rms == baracuda::inf<A> ? A(0)
             : (baracuda::isfinite(power) ? power : baracuda::ldexp(A(1),
                 baracuda::floor_divide(-baracuda::exponent(rms), baracuda::i64(2))));
-        const A factor = rms < baracuda::inf<A> ? A(1) / (rms * scale) : A(1) / rms;
-        const A w = gamma + offset;
-        const A u = x * scale * factor;
-        const A g = ((baracuda::abs(dy) < baracuda::abs(w)) == (scale >= A(1)) ? dy * scale * w : w * scale * dy)
-            * factor;
-        Sum::push(run.c, g * u, index);
+        const A g = dy * (gamma + offset);
+        Sum::push(run.c, g * (x * scale), index);
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Sum::close(run.c)};
@@ -84,19 +80,16 @@ struct Formula : baracuda::RowFormula {
             : (baracuda::isfinite(power) ? power : baracuda::ldexp(A(1),
                 baracuda::floor_divide(-baracuda::exponent(rms), baracuda::i64(2))));
         const A factor = rms < baracuda::inf<A> ? A(1) / (rms * scale) : A(1) / rms;
-        const A of_row0 = c / A(extent);
-        const bool of_row1 = scale >= A(1);
-        return {scale, factor, of_row0, of_row1};
+        const A m = c * factor / A(extent);
+        return {scale, factor, m};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[3], i64 index, A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
         const A gamma = in[2];
-        const A w = gamma + offset;
         const A u = x * row.scale * row.factor;
-        const A g = ((baracuda::abs(dy) < baracuda::abs(w)) == row.of_row1 ? dy * row.scale * w : w * row.scale * dy)
-            * row.factor;
-        out[0] = g - u * row.of_row0;
+        const A g = dy * (gamma + offset);
+        out[0] = (g - u * row.m) * row.scale * row.factor;
     }
     BARACUDA_FN void columns(const Row& row, const A (&in)[3], i64 index, A (&out)[1]) const {
         const A dy = in[0];
@@ -131,9 +124,10 @@ BARACUDA_KERNEL(rms_norm_backward, map_strided64, 256, Wide) { baracuda::map_row
 // dgamma: a sum over the rows.
 #ifdef BARACUDA_SUMS
 struct Sums {
-    baracuda::ColumnSums<3, 1, 1> operands;
+    baracuda::ColumnSums<3, 1, 1, 1> operands;
     Formula formula;
 };
+BARACUDA_KERNEL(rms_norm_backward, walk_groups, 256, Sums) { baracuda::walk_groups<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, sum_columns, 256, Sums) { baracuda::sum_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, total_columns, 256, Sums) { baracuda::total_columns<T>(p.operands, p.formula); }
 #endif

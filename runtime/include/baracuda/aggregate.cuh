@@ -32,6 +32,7 @@ struct RowFormula {
     static constexpr bool AGGREGATES = false;    // whether the row's values need a state
     static constexpr bool USUAL = false, BEGINS = false;
     static constexpr bool ROWS_CHOOSE = false;   // whether row operands may be stored in the compute type
+    static constexpr int COLUMN_INPUTS = 0;      // how many inputs of elements, the last ones, are the same for all rows
     BARACUDA_FN static constexpr bool may_lack(int) { return false; }  // whether an input's pointer may be null
     BARACUDA_FN static constexpr double absent(int) { return 0; }      // and which value its elements have then
 };
@@ -146,7 +147,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     using Run = typename Formula::Run;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int STEPS = CHUNK / (LANES * SIZE);
-    static constexpr int AT_ONCE = 4;  // packs of an operand that a map keeps in flight
+    static constexpr int AT_ONCE = EI > 2 ? 2 : 4;  // packs of an operand that a map keeps in flight
     // Packs that are fetched together, and how many such groups are on their way: what shared memory has room for.
     static constexpr int GROUP = (EI > 2 || sizeof(State) > 48) ? 1 : (EI > 1 || sizeof(State) > 24) ? 2 : 4;
     static constexpr int STAGES = 2;
