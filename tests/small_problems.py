@@ -33,9 +33,9 @@ class Problem:
         """Inputs in (0.5, 1.5), outputs full of NaN; only what the op takes."""
         random = np.random.default_rng(seed)
         op = self.plan.OPS[self.desc.kind]
-        dtype = next(
+        element = next(
             getattr(self.desc, name) for name, rule in self.desc.RULES.items() if rule == "element"
-        ).numpy
+        )
         arrays, conditions = {}, self.plan.conditions(self.desc)
         for rule in self.plan.TENSORS:
             needed, _ = conditions.get(rule.name, (rule.name in op.required, ""))
@@ -43,8 +43,10 @@ class Problem:
                 continue
             shape = self.plan.shapes(self.desc)[rule.name][0]
             fill = random.uniform(0.5, 1.5, shape) if rule.io == "in" else np.full(shape, np.nan)
-            own = rule.element not in (None, *self.desc.RULES)
-            arrays[rule.name] = fill.astype(ElementKind(rule.element).numpy if own else dtype)
+            kind = element if rule.element in (None, *self.desc.RULES) else ElementKind(rule.element)
+            if getattr(self.desc, rule.element or "", "") == "compute":
+                kind = element.compute
+            arrays[rule.name] = fill.astype(kind.numpy)
         return arrays
 
     def outputs(self) -> list[str]:
