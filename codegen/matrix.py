@@ -24,6 +24,8 @@ STATE_VARIANTS = {
     "nodes": ("NARROW", "Wide", "aggregate_nodes"),
     "strided64": ("WIDE", "Wide", "aggregate_strided_rows"),
 }
+#: The variant of an aggregate that also maps elements, for rows that a block can hold.
+KEPT_VARIANTS = {"kept": ("NARROW", "Wide", "aggregate_kept_rows")}
 ELEMENT_VARIANTS = {
     "contig": ("NARROW", "Wide", "map_rows"),
     "strided": ("NARROW", "Narrow", "map_rows"),
@@ -75,7 +77,8 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
         return ELEMENT_VARIANTS
     if not program.outputs:
         return STATE_VARIANTS
-    return STATE_VARIANTS | {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
+    maps = {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
+    return STATE_VARIANTS | KEPT_VARIANTS | maps
 
 
 #: Variants of the sums over rows that the outputs of columns are, which are their functions in the headers.

@@ -7,6 +7,7 @@ import pytest
 from devices import aggregating, each_op, each_program, small_problems
 
 from baracuda.codegen import verify
+from baracuda.engines import aggregate
 from baracuda.host import ORDER_VARIABLE
 from baracuda.sku import PlanPreference
 
@@ -183,3 +184,32 @@ def test_a_cheaper_step_changes_no_bit(backend, op, direction, dtype):
         for layout in ("misaligned", "reversed"):
             got = verify.run(backend, problem, values, layouts=dict.fromkeys(problem.inputs(), layout))
             assert_same_bits(got, want, f"{problem} {layout}")
+
+
+
+def held(op, direction):
+    """Aggregates that also map elements: a block may hold a row between the two."""
+    return any(
+        program.aggregates and program.outputs
+        for program in op.all_programs()
+        if program.direction == direction
+    )
+
+
+@each_op(dtypes=["bf16", "f32", "f64"], where=held)
+def test_rows_that_a_block_holds_have_the_same_bits(backend, op, direction, dtype, monkeypatch):
+    """Rows of a part of a warp, of a warp, and of several, the last of them not full."""
+    taken = 0
+    for shape in [(5, 8), (37, 136), (3, 4096), (2, 12296)]:
+        for problem in small_problems(op, direction, dtype, shape):
+            values = verify.inputs_for(problem)
+            prepared = verify.prepare(backend, problem, values)
+            steps = prepared.plan._engine.steps(prepared.plan._rules.validated(prepared.args()))
+            if not any(step.variant == "kept" for step in steps):
+                continue
+            taken += 1
+            prepared.launch()
+            with monkeypatch.context() as without:
+                without.setattr(aggregate, "shared_bytes", lambda device: 0)
+                assert_same_bits(verify.run(backend, problem, values), prepared.outputs(), problem)
+    assert taken >= 2

@@ -20,6 +20,7 @@ from baracuda.engines.base import (
     log2,
     power_of_two_from,
     scalar_format,
+    shared_bytes,
 )
 from baracuda.engines.column_sums import ColumnSums, compute_rows
 from baracuda.layout import Walk, broadcast_strides, column_strides, fits_int32, merge, order_by_stride
@@ -157,7 +158,8 @@ class Rows:
         narrow, wide = ["contig", "strided", "columns"], ["strided64"]
         if self.program.state:
             maps = bool(self.program.outputs)
-            narrow = [*narrow, "long", "nodes", *(f"map_{name}" for name in narrow if maps)]
+            kept = ["kept"] if maps else []
+            narrow = [*narrow, "long", "nodes", *kept, *(f"map_{name}" for name in narrow if maps)]
             wide = [*wide, *(f"map_{name}" for name in wide if maps)]
         prefix = self.program.prefix
         return {
@@ -253,6 +255,9 @@ class Rows:
         spread = self._spread
         if not self.program.state:
             return (self._step(layout.variant, layout, tensors, spread_elements(self._extent, self._pack)),)
+        kept = self._kept_step(layout, tensors)
+        if kept is not None:
+            return (kept,)
         many_chunks = layout.variant == "contig" and self._chunks > 1
         steps = [self._step("long" if many_chunks else layout.variant, layout, tensors, spread)]
         if spread.splits > 1:
@@ -263,6 +268,27 @@ class Rows:
                     self._step(f"map_{layout.variant}", layout, tensors, spread, self._spread.splits)
                 )
         return tuple(steps)
+
+    def _kept_step(self, layout: _Layout, tensors: Tensors) -> LaunchStep | None:
+        """The launch that reads rows once; None where they are not mapped, or a block cannot hold them."""
+        program, spread = self.program, self._spread
+        mapped = any(tensors[name] is not None for name in program.outputs)
+        whole = layout.variant == "contig" and layout.packed and self._extent % self._pack == 0
+        if not (mapped and whole and spread.chunks == spread.splits == 1):
+            return None
+        held = [name for name in program.inputs if name not in program.column_inputs]
+        while tensors[held[-1]] is None:
+            held.pop()
+        steps = ceil_div(min(self._extent, CHUNK), LANES * self._pack)
+        room = shared_bytes(self.problem.device)
+        for warps in (2, 1) if spread.warps == 1 else (spread.warps,):
+            threads = warps * LANES
+            shared = len(held) * steps * threads * 16
+            if shared <= room:
+                grid = ceil_div(self._rows, threads // (spread.lanes * spread.warps))
+                step = self._step("kept", layout, tensors, spread)
+                return replace(step, grid=grid, threads=threads, shared=shared)
+        return None
 
     def _column_steps(self, layout: _Layout, tensors: Tensors) -> tuple[LaunchStep, ...]:
         spread = Spread(LANES, 1, 1, self._chunks)

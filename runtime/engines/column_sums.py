@@ -15,11 +15,11 @@ from baracuda.engines.base import (
     Tensors,
     ceil_div,
     check_rank,
+    shared_bytes,
 )
 from baracuda.layout import Walk, broadcast_strides, column_strides, merge
 from baracuda.packing import axes_format, axes_values, divisor
 from baracuda.shapes import numel
-from baracuda.tensor import Device
 
 __all__ = ["ColumnSums", "row_group"]
 
@@ -27,9 +27,6 @@ LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
 
-#: Dynamic shared memory of a block that walks rows, two a multiprocessor of the largest card, and what to
-#: leave of a smaller one for what is static. How much there is changes no bit.
-SHARED_BYTES, STATIC_BYTES = 108 * 1024, 8 * 1024
 #: Chunks of the rows that it holds at once, at most: MOST of column_sums.cuh.
 MOST_CHUNKS = 64
 #: Packs a row from which on the threads of a block have enough to do; a warp has one for each lane.
@@ -102,7 +99,7 @@ class ColumnSums:
             return None
         row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize
         sums = len(op.column_outputs) * self._extent * element.compute.itemsize
-        room = _shared_bytes(self.problem.device)
+        room = shared_bytes(self.problem.device)
         for stages in (2, 1):
             batch = min((room - sums) // (stages * row), MOST_CHUNKS // chunks, self._group)
             if batch > 0:
@@ -229,15 +226,6 @@ class ColumnSums:
         )
         shared = held.shared if variant == "walk_groups" else 0
         return LaunchStep(variant, grid, form, values, self._tail, shared=shared)
-
-
-def _shared_bytes(device: Device) -> int:
-    """Dynamic shared memory that a block may have."""
-    if device.kind == "host":
-        return SHARED_BYTES
-    from baracuda import driver
-
-    return min(SHARED_BYTES, driver.max_shared_memory(device.index) - STATIC_BYTES)
 
 
 def compute_rows(problem: Problem, names: tuple[str, ...], tensors: Tensors) -> int:

@@ -6,6 +6,7 @@
 //   rstd = r
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -125,6 +126,7 @@ BARACUDA_KERNEL(layer_norm, long, 256, Wide) { baracuda::aggregate_long_rows<T>(
 BARACUDA_KERNEL(layer_norm, strided, 256, Narrow) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -3,6 +3,7 @@
 //   dx = 0 if isinf(l.m) else dy * (exp(x - l.m) / l.s)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -87,6 +88,7 @@ BARACUDA_KERNEL(reduce_logsumexp_backward, columns, 256, Wide) {
     baracuda::aggregate_columns<T>(p.operands, p.formula);
 }
 BARACUDA_KERNEL(reduce_logsumexp_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_logsumexp_backward, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_logsumexp_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_logsumexp_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_logsumexp_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

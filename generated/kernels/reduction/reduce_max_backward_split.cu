@@ -4,6 +4,7 @@
 //   dx = dy / n if hit else 0
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -88,6 +89,7 @@ BARACUDA_KERNEL(reduce_max_backward_split, columns, 256, Wide) {
     baracuda::aggregate_columns<T>(p.operands, p.formula);
 }
 BARACUDA_KERNEL(reduce_max_backward_split, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_max_backward_split, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

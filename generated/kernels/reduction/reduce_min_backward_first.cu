@@ -4,6 +4,7 @@
 //   dx = dy if index == i else 0
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -82,6 +83,7 @@ BARACUDA_KERNEL(reduce_min_backward_first, columns, 256, Wide) {
     baracuda::aggregate_columns<T>(p.operands, p.formula);
 }
 BARACUDA_KERNEL(reduce_min_backward_first, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_first, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

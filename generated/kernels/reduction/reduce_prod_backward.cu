@@ -6,6 +6,7 @@
 //   dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -153,6 +154,7 @@ BARACUDA_KERNEL(reduce_prod_backward, strided, 256, Narrow) {
 }
 BARACUDA_KERNEL(reduce_prod_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_prod_backward, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

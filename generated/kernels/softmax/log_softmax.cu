@@ -3,6 +3,7 @@
 //   y = -inf if l.m == -inf else x - l.m - log(l.total)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -80,6 +81,7 @@ BARACUDA_KERNEL(log_softmax, long, 256, Wide) { baracuda::aggregate_long_rows<T>
 BARACUDA_KERNEL(log_softmax, strided, 256, Narrow) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log_softmax, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -5,6 +5,7 @@
 //   dx = 0 if l.m == -inf else dy - g * (exp(x - l.m) / l.total)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -105,6 +106,7 @@ BARACUDA_KERNEL(log_softmax_backward, strided, 256, Narrow) {
 }
 BARACUDA_KERNEL(log_softmax_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log_softmax_backward, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

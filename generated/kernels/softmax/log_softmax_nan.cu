@@ -3,6 +3,7 @@
 //   y = x - l.m - log(l.total)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -78,6 +79,7 @@ BARACUDA_KERNEL(log_softmax_nan, long, 256, Wide) { baracuda::aggregate_long_row
 BARACUDA_KERNEL(log_softmax_nan, strided, 256, Narrow) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_nan, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_nan, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log_softmax_nan, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_nan, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_nan, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_nan, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

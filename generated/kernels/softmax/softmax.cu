@@ -3,6 +3,7 @@
 //   y = 0 if l.m == -inf else exp(x - l.m) / l.total
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
+#include <baracuda/kept_rows.cuh>
 #include <baracuda/math.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -79,6 +80,7 @@ BARACUDA_KERNEL(softmax, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.o
 BARACUDA_KERNEL(softmax, strided, 256, Narrow) { baracuda::aggregate_strided_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softmax, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }
