@@ -154,13 +154,14 @@ class Rows:
         self._columns = largest is None or self._column_workspace() <= largest
 
     def variants(self) -> dict[str, tuple[str, ...]]:
-        """The kernel variants that `steps` may launch, by compile unit."""
+        """The kernel variants that `steps` may launch, by compile unit: each takes time to load."""
         narrow, wide = ["contig", "strided", "columns"], ["strided64"]
         if self.program.state:
-            maps = bool(self.program.outputs)
-            kept = ["kept"] if maps else []
-            narrow = [*narrow, "long", "nodes", *kept, *(f"map_{name}" for name in narrow if maps)]
-            wide = [*wide, *(f"map_{name}" for name in wide if maps)]
+            several, shared = self._chunks > 1, self._spread.splits > 1
+            narrow = ["long" if several else "contig", "strided", "columns", *(["nodes"] if several else [])]
+            if self.program.outputs:
+                narrow += ["kept", "map_columns", *(["map_contig", "map_strided"] if shared else [])]
+                wide += ["map_strided64"] if shared else []
         prefix = self.program.prefix
         return {
             "NARROW": tuple(prefix + name for name in narrow),
