@@ -186,7 +186,6 @@ def test_a_cheaper_step_changes_no_bit(backend, op, direction, dtype):
             assert_same_bits(got, want, f"{problem} {layout}")
 
 
-
 def held(op, direction):
     """Aggregates that also map elements: a block may hold a row between the two."""
     return any(
