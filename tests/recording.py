@@ -57,7 +57,7 @@ def expected(
     pointers = {name: tensor.pointer for name, tensor in tensors.items() if tensor is not None}
     pointers["workspace"] = workspace.pointer
     return [
-        (step.variant, ((step.grid, 1, 1), step.threads, 0), step.parameters(pointers))
+        (step.variant, ((step.grid, 1, 1), step.threads, step.shared), step.parameters(pointers))
         for step in plan._engine.steps(tensors)
     ]
 
