@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from baracuda.codegen.formula import to_text
+from baracuda.codegen.formula import free_names, to_text
 from baracuda.codegen.matrix import summed_outputs, variants
 from baracuda.codegen.rendering.host import host_lines, plain_tuple
 from baracuda.codegen.rendering.kernel import formula_lines
@@ -52,11 +52,12 @@ def _plan(op: Op, program: Program, others: Iterable[Program]) -> Iterator[str]:
     written = {key for key in tensors if key in program.written}
     known = {key for key in tensors if key in {*program.read, *program.takes}} | written
     yield from _columns(_tensor(key, tensors[key], op, program) for key in tensors if key in known)
-    rules = [*map(to_text, family.require), *map(to_text, program.require)]
-    rules += [to_text(attribute.require) for attribute in op.attributes if attribute.require is not None]
+    fields = family.fields(program.direction)
+    rules = [rule for rule in family.require if {*free_names(rule)} <= {*fields}]
+    rules += [*program.require, *(a.require for a in op.attributes if a.require and a.source in fields)]
     if rules:
         yield "  Requires"
-        yield from _wrapped(rules, "    ")
+        yield from _wrapped(map(to_text, rules), "    ")
     yield f"  Kernels: {program.stem}.cu"
     yield from _wrapped([" ".join(variants(op, program))], "    ")
 
@@ -72,6 +73,8 @@ def _tensor(name: str, tensor: Tensor, op: Op, program: Program) -> tuple[str, .
         need = "required"
     layout = {"any": "", "inner": ", innermost stride 1", "contiguous": ", contiguous"}[tensor.layout]
     note = "" if reads else " (the contract asks for it, the kernel does not read it)"
+    if tensor.given is not None:
+        note += f" (there if {tensor.given}, else None)"
     shapes = [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape
     shape = " or ".join(_shape(text, op.family) for text in shapes)
     dtype = f", {tensor.dtype}" if tensor.dtype else ""
@@ -88,7 +91,9 @@ def _fields(family: Family) -> Iterator[tuple[str, ...]]:
     yield "kind", "enum", "", f"which op: a member of {family.kind} or its name"
     for name, field in family.descriptor.items():
         default = "" if field.default is None else f"default {field.default}"
-        yield name, field.type, default, field.doc
+        notes = [f"{field.only} only"] if field.only else []
+        notes += [f"or {field.mask}, a bit an axis"] if field.mask else []
+        yield name, field.type, default, field.doc + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def _guarantees(op: Op) -> Iterator[str]:
@@ -110,7 +115,9 @@ def _guarantees(op: Op) -> Iterator[str]:
         if invariant:
             yield f"  batch-invariant in the {program.direction}: {' '.join(invariant)}"
         if summed:
-            yield f"  batch-invariant where it is not broadcast: {' '.join(summed)}"
+            over_rows = "not batch-invariant, as sums over the rows"
+            what = over_rows if program.column_outputs else "batch-invariant where it is not broadcast"
+            yield f"  {what}: {' '.join(summed)}"
 
 
 def _rounding(op: Op) -> str:

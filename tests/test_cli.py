@@ -307,6 +307,14 @@ def test_show_describes_every_op() -> None:
             assert f"{op.family.plan_class(program.direction)}: {program.direction}" in text
             for tensor in (*program.read, *program.written, *program.takes):
                 assert re.search(rf"^    {tensor} +(in|out) ", text, re.MULTILINE), (name, tensor)
+            for name_of, tensor in op.family.tensors(program.direction).items():
+                if tensor.given is not None and name_of in {*program.read, *program.written}:
+                    words = " ".join(text.split())
+                    assert f"(there if {tensor.given}, else None)" in words
+        for field in op.family.descriptor.values():
+            assert field.only is None or f"({field.only} only)" in " ".join(text.split())
+        if any(program.column_outputs for program in op.all_programs()):
+            assert "not batch-invariant, as sums over the rows" in text
         for options in op.options.values():
             assert " ".join(options) in text
         assert not re.search(r"[ \t]$", text, re.MULTILINE)
