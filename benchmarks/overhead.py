@@ -181,7 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
         for library in libraries(torch, options.device):
             calls |= plan_calls(library, plan, desc)
     wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
-    times = host_microseconds(calls, wait, rounds=4 if options.quick else 100)
+    times = host_microseconds(calls, wait, rounds=4 if options.quick or options.device == "host" else 100)
     for name, us in times.items():
         report.rows.append({"call": name, "us": round(us, 3)})
     selects, pack = measure_selects(options.device)
