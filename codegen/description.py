@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from baracuda.codegen.formula import free_names, to_text
+from baracuda.codegen.formula import to_text
 from baracuda.codegen.matrix import summed_outputs, variants
 from baracuda.codegen.rendering.host import host_lines, plain_tuple
 from baracuda.codegen.rendering.kernel import formula_lines
@@ -52,9 +52,7 @@ def _plan(op: Op, program: Program, others: Iterable[Program]) -> Iterator[str]:
     written = {key for key in tensors if key in program.written}
     known = {key for key in tensors if key in {*program.read, *program.takes}} | written
     yield from _columns(_tensor(key, tensors[key], op, program) for key in tensors if key in known)
-    fields = family.fields(program.direction)
-    rules = [rule for rule in family.require if {*free_names(rule)} <= {*fields}]
-    rules += [*program.require, *(a.require for a in op.attributes if a.require and a.source in fields)]
+    rules = [*family.requirements(program.direction), *op.requirements(program.direction)]
     if rules:
         yield "  Requires"
         yield from _wrapped(map(to_text, rules), "    ")

@@ -70,6 +70,8 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
     lift_values = [*(a.operand for a in program.aggregates), *(s.value for s in program.lift_lets)]
     map_values = [s.value for s in (*program.lets, *program.results)]
     column_values = [s.value for s in (*program.column_lets, *program.column_results)]
+    runs = [a.monoid.run for a in program.aggregates if a.monoid.run is not None]
+    usual, begins = any(run.usual is not None for run in runs), any(run.begin for run in runs)
     members = {**program.row_values, **{f"new_{name}": "compute" for name in program.row_outputs}}
     chosen = aggregate_variants(program)
     return {
@@ -90,9 +92,9 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
             }
             for a in program.aggregates
         ],
-        "usual": any(a.monoid.run is not None and a.monoid.run.usual is not None for a in program.aggregates),
-        "begins": any(a.monoid.run is not None and a.monoid.run.begin for a in program.aggregates),
-        "flags": _flags(op, program),
+        "usual": usual,
+        "begins": begins,
+        "flags": _flags(op, program, usual, begins),
         "absent": [
             {"is_it": f"input == {place}", "value": repr(program.absent[name])}
             for place, name in enumerate(program.inputs)
@@ -117,14 +119,13 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
     }
 
 
-def _flags(op: Op, program: Program) -> list[str]:
+def _flags(op: Op, program: Program, usual: bool, begins: bool) -> list[str]:
     """What is true of a formula of rows, in the words of the headers."""
     tensors = op.family.tensors(program.direction)
-    runs = [a.monoid.run for a in program.aggregates if a.monoid.run is not None]
     flags = {
         "AGGREGATES": bool(program.aggregates),
-        "USUAL": any(run.usual is not None for run in runs),
-        "BEGINS": any(run.begin for run in runs),
+        "USUAL": usual,
+        "BEGINS": begins,
         "ROWS_CHOOSE": any(
             tensors[name].dtype is not None
             for name in (*program.row_inputs, *program.row_outputs)

@@ -366,7 +366,7 @@ def _attribute_names(op: Op, program: Program) -> set[str]:
 def _family_rules(family: Family, direction: str) -> list[dict[str, str]]:
     fields = {field: f"desc.{field}" for field in family.fields(direction)}
     functions = {key: key for key in SHAPE_FUNCTIONS}
-    rules = [rule for rule in family.require if {*free_names(rule)} <= {*fields}]
+    rules = family.requirements(direction)
     return [_rule(rule, to_python(rule, fields, functions)) for rule in rules]
 
 
@@ -387,10 +387,8 @@ def _conditions(family: Family, direction: str) -> list[dict[str, str]]:
 def _op_rules(op: Op, direction: str) -> list[dict[str, str]]:
     fields = {field: f"desc.{field}" for field in op.family.fields(direction)}
     functions = {key: key for key in SHAPE_FUNCTIONS}
-    rules = [a.require for a in op.attributes if a.require is not None and a.source in fields]
-    rules += op.programs[direction].require
     found = []
-    for requirement in rules:
+    for requirement in op.requirements(direction):
         rule = _rule(requirement, to_python(requirement, fields, functions))
         found.append(_under([_is_kind(op)], rule))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from baracuda.codegen.formula import Expr
+from baracuda.codegen.formula import Expr, free_names
 from baracuda.codegen.spec.names import struct_name
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
 
@@ -251,6 +251,11 @@ class Family:
         """The fields that the descriptor of a direction has."""
         return {name: rule for name, rule in self.descriptor.items() if rule.only in (None, direction)}
 
+    def requirements(self, direction: str) -> list[Expr]:
+        """The conditions on the descriptor of a direction: those about fields that it has."""
+        fields = self.fields(direction)
+        return [rule for rule in self.require if {*free_names(rule)} <= {*fields}]
+
     def plan_class(self, direction: str) -> str:
         """The name of the plan class of a direction."""
         return f"{self.plan}Plan" if direction == "forward" else f"{self.plan}BackwardPlan"
@@ -280,6 +285,12 @@ class Op:
     holds: Expr | None
     line: int = field(default=0, compare=False)
     host: tuple[HostFormulas, ...] = ()
+
+    def requirements(self, direction: str) -> list[Expr]:
+        """The conditions that this op adds to its family's in a direction."""
+        fields = self.family.fields(direction)
+        of_attributes = [a.require for a in self.attributes if a.require is not None and a.source in fields]
+        return [*of_attributes, *self.programs[direction].require]
 
     def host_options(self) -> tuple[str, ...]:
         """The options on which what the host computes depends, and no kernel."""

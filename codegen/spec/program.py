@@ -49,7 +49,6 @@ from baracuda.codegen.spec.rules import condition, parse_at
 #: The number of elements of a row, and an element's number in its row, in families that have axes.
 EXTENT, INDEX = "extent", "index"
 
-
 #: The types of attributes in formulas, by the type of the descriptor's field.
 ATTRIBUTE_TYPES: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
 

@@ -36,7 +36,11 @@ BARACUDA_FN void aggregate_kept_rows(const Rows<Offset, EI, RI, EO, RO>& p, cons
 
     typename Formula::Run run[1];
     if constexpr (Formula::BEGINS) {
-        if (packs > 0) cursor.begin(run[0], first);
+        if (packs > 0) {
+            Pack<T> pack[at_least_one(EI)];
+            read(0, pack);
+            cursor.begin(run[0], pack, first);
+        }
     }
     int k = 0;
     if constexpr (TOGETHER > 1) {
