@@ -82,7 +82,7 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
 
 
 #: Variants of the sums over rows that the outputs of columns are, which are their functions in the headers.
-COLUMN_VARIANTS = ("walk_groups", "sum_columns", "total_columns")
+COLUMN_VARIANTS = {"walk_groups": 512, "sum_columns": 256, "total_columns": 256}
 
 
 def variants(op: Op, program: Program) -> dict[str, str]:

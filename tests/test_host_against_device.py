@@ -34,6 +34,7 @@ IEEE = frozenset(
 def expressions(program):
     """Every formula that a program's kernels evaluate."""
     for statement in (
+        *program.known_lets,
         *program.lift_lets,
         *program.row_lets,
         *program.lets,

@@ -67,6 +67,7 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
 def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
     scope = _scope(program)
     of_row = {name: f"row.{name}" for name in program.row_values}
+    known = {name: f"known.{name}" for name in program.known_values}
     lift_values = [*(a.operand for a in program.aggregates), *(s.value for s in program.lift_lets)]
     map_values = [s.value for s in (*program.lets, *program.results)]
     column_values = [s.value for s in (*program.column_lets, *program.column_results)]
@@ -88,7 +89,7 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
                 "struct": a.monoid.struct,
                 "usual": a.monoid.run is not None and a.monoid.run.usual is not None,
                 "begins": bool(a.monoid.run and a.monoid.run.begin),
-                "operand": to_cuda(a.operand, scope, _TYPES[a.monoid.of]),
+                "operand": to_cuda(a.operand, scope, _TYPES[a.monoid.of], known),
             }
             for a in program.aggregates
         ],
@@ -105,12 +106,16 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
         ),
         "row_members": [f"{_CPP[kind]} {name};" for name, kind in members.items()],
         "row_names": list(members),
-        "lift_lines": _loads(program, lift_values, rows=True) + _statements(program.lift_lets, scope),
+        "known_members": [f"{_CPP[kind]} {name};" for name, kind in program.known_values.items()],
+        "known_names": list(program.known_values),
+        "known_lines": _row_loads(program, [Name(n) for n in known], program.known_lets)
+        + _statements(program.known_lets, scope),
+        "lift_lines": _loads(program, lift_values) + _statements(program.lift_lets, scope, known),
         "value_lines": _value_lines(program, scope),
-        "map_lines": _loads(program, map_values, rows=False) + _statements(program.lets, scope, of_row),
+        "map_lines": _loads(program, map_values) + _statements(program.lets, scope, of_row),
         "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
         "column_outputs": program.column_outputs,
-        "column_lines": _loads(program, column_values, rows=False)
+        "column_lines": _loads(program, column_values)
         + _statements(program.column_lets, scope, of_row),
         "column_results": [to_cuda(r.value, scope, COMPUTE, of_row) for r in program.column_results],
         "column_kernels": COLUMN_VARIANTS,
@@ -175,25 +180,23 @@ def _kernels(chosen: Mapping[str, tuple[str, str, str]], wanted: str) -> list[di
     ]
 
 
-def _loads(program: Program, values: Sequence[Expr], rows: bool) -> list[str]:
-    """Named copies of the inputs that some values read."""
+def _loads(program: Program, values: Sequence[Expr]) -> list[str]:
+    """Named copies of the inputs of elements that some values read."""
     read = {name for value in values for name in free_names(value)}
-    lines = [f"const A {name} = in[{place}];" for place, name in enumerate(program.inputs) if name in read]
-    if rows:
-        lines += [
-            f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read
-        ]
-    return lines
+    return [f"const A {name} = in[{place}];" for place, name in enumerate(program.inputs) if name in read]
+
+
+def _row_loads(program: Program, values: Sequence[Expr], lets: Sequence[Statement]) -> list[str]:
+    """Named copies of the inputs of rows that some values read, and what these follow from."""
+    read = {name for value in (*values, *(s.value for s in lets)) for name in free_names(value)}
+    return [f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read]
 
 
 def _value_lines(program: Program, scope: Mapping[str, Type]) -> list[str]:
     """The values of a row: what is read, what the state holds, what follows, and the row's outputs."""
-    values = [
-        *(s.value for s in (*program.row_lets, *program.row_results)),
-        *(Name(n) for n in program.row_values),
-    ]
-    read = {name for value in values for name in free_names(value)}
-    lines = [f"const A {n} = row_in[{place}];" for place, n in enumerate(program.row_inputs) if n in read]
+    values = [*(s.value for s in program.row_results), *(Name(n) for n in program.row_values)]
+    read = {name for value in (*values, *(s.value for s in program.row_lets)) for name in free_names(value)}
+    lines = _row_loads(program, values, program.row_lets)
     for aggregate in program.aggregates:
         monoid = aggregate.monoid
         if aggregate.name in read and monoid.value is not None:
@@ -231,7 +234,7 @@ def _head(op: Op, program: Program, template: str) -> str:
 def _scope(program: Program) -> dict[str, Type]:
     """The types of the names that the formulas see inside the kernel."""
     kinds: dict[str, str] = {value.name: value.kind for value in program.attributes}
-    for statement in (*program.lift_lets, *program.row_lets, *program.lets, *program.column_lets):
+    for statement in (*program.known_lets, *program.lift_lets, *program.row_lets, *program.lets, *program.column_lets):
         kinds[statement.name] = statement.kind
     for aggregate in program.aggregates:
         readable = aggregate.monoid.readable()

@@ -134,7 +134,9 @@ class Program:
         outputs: tensors written at each element.
         row_outputs: tensors written once a row.
         attributes: what the host folds, in the order of the kernel's struct.
-        lift_lets: named values that the aggregates' operands follow from.
+        known_lets: named values that follow from what is read once a row alone.
+        known_values: those of them, and of `row_inputs`, that the aggregates' operands read, by kind.
+        lift_lets: named values of the element that the aggregates' operands follow from.
         aggregates: the row's aggregates.
         row_lets: named values of the row.
         row_values: row values that the element formulas read, by kind.
@@ -174,6 +176,8 @@ class Program:
     column_outputs: tuple[str, ...] = ()
     column_lets: tuple[Statement, ...] = ()
     column_results: tuple[Statement, ...] = ()
+    known_lets: tuple[Statement, ...] = ()
+    known_values: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def written(self) -> tuple[str, ...]:

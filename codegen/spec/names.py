@@ -14,12 +14,12 @@ from baracuda.codegen.problems import Path, Problems
 _KERNEL_WORDS = frozenset(
     [
         *("in", "out", "state", "of", "push", "close", "merge", "value", "finish", "map", "baracuda", "i64"),
-        *("row", "row_in", "run", "values", "may_lack", "absent", "input", "columns"),
+        *("row", "row_in", "known", "run", "values", "may_lack", "absent", "input", "columns"),
     ]
 )
 #: Structs that the templates have beside those of monoids.
 _STRUCT_WORDS = frozenset(
-    ["A", "T", "Formula", "Params", "Narrow", "Wide", "Contig", "Strided", "Strided64", "Sums"]
+    ["A", "T", "Formula", "Known", "Params", "Narrow", "Wide", "Contig", "Strided", "Strided64", "Sums"]
 )
 #: What a generated descriptor has beside its fields, and a generated plan's call beside its tensors.
 _DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "MASKS", "check", "self"])

@@ -157,14 +157,21 @@ class Builder:
         inputs: list[str],
     ) -> Program:
         tensors = self.family.tensors(self.direction)
-        row_names = self._row_names(inputs, tensors)
         of_row = [statement for statement in results if tensors[statement.name].role == "row"]
         of_column = [statement for statement in results if tensors[statement.name].role == "column"]
         of_element = [
             statement for statement in results if tensors[statement.name].role not in ("row", "column")
         ]
+        known_names = self._known_names(inputs, tensors)
+        self._hoist_operands(known_names)
         operands = [aggregate.operand for aggregate in self.aggregates.values()]
-        lift_lets = self._needed(operands)
+        lift_lets = tuple(
+            self._hoisted(s, known_names) for s in self._needed(operands) if s.name not in known_names
+        )
+        read_by_lifts = _names([*operands, *(s.value for s in lift_lets)])
+        known_values = {name: kind_of(self.types[name]) for name in known_names if name in read_by_lifts}
+        known_lets = self._needed(Name(name) for name in known_values)
+        row_names = self._row_names(inputs, tensors)
         of_element = [self._hoisted(statement, row_names) for statement in of_element]
         element_lets = tuple(
             self._hoisted(s, row_names)
@@ -182,8 +189,7 @@ class Builder:
         asked_of_row = [Name(name) for name in row_values]
         row_lets = self._needed([*asked_of_row, *(s.value for s in of_row)])
         read_by_rows = _names([*asked_of_row, *(s.value for s in (*row_lets, *of_row))])
-        read_by_lifts = _names([*operands, *(s.value for s in lift_lets)])
-        read = read_by_elements | read_by_rows | read_by_lifts
+        read = read_by_elements | read_by_rows | read_by_lifts | _names(s.value for s in known_lets)
         # Those of a column stand behind those of an element.
         element_inputs = sorted(
             (name for name in inputs if tensors[name].role != "row"),
@@ -202,6 +208,8 @@ class Builder:
                 for name, value in self.folded.items()
                 if name in read
             ),
+            known_lets=known_lets,
+            known_values=known_values,
             lift_lets=lift_lets,
             aggregates=tuple(
                 replace(a, fields={n: f for n, f in a.fields.items() if n in read})
@@ -278,6 +286,21 @@ class Builder:
             if all(name in names or name in self.folded for name in free_names(statement.value)):
                 names.append(statement.name)
         return names
+
+    def _known_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
+        """The names of values that follow from what is read once a row, no aggregate among it."""
+        names = [name for name in inputs if tensors[name].role == "row"]
+        for statement in self.lets.values():
+            read = free_names(statement.value)
+            if set(read) & set(names) and all(name in names or name in self.folded for name in read):
+                names.append(statement.name)
+        return names
+
+    def _hoist_operands(self, known_names: list[str]) -> None:
+        """Let what aggregates take in know a row's values instead of working them out at each element."""
+        for name, aggregate in self.aggregates.items():
+            operand = self._hoisted(Statement(name, "compute", aggregate.operand), known_names).value
+            self.aggregates[name] = replace(aggregate, operand=operand)
 
     def _needed(self, values: Iterable[Expr]) -> tuple[Statement, ...]:
         """The lets that some values follow from, in the order in which they are written."""

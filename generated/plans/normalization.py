@@ -175,7 +175,7 @@ def _rms_norm_scalars(desc: RMSNormDescriptor) -> tuple[float | bool | int, ...]
     has_gamma = desc.has_gamma
     offset = 1 if unit_offset and has_gamma else -0.0
     root = math.sqrt(eps)
-    return (offset, root)
+    return (offset, root, eps)
 
 
 def _rms_norm_backward_scalars(desc: RMSNormBackwardDescriptor) -> tuple[float | bool | int, ...]:
@@ -194,17 +194,19 @@ class RMSNormPlan(Plan):
         offset = 1 if unit_offset and has_gamma else -0.0
         root = sqrt(eps)
         h = stored(x + residual)
+        near = s.factor == 1
         size = s.length / sqrt(extent)
         most = max(size, root * s.factor)
         share = min(size, root * s.factor) / most
-        r = most * sqrt(1 + share * share) if most > 0 else most
+        far = most * sqrt(1 + share * share) if most > 0 else most
+        r = sqrt(s.scaled / extent + eps) if near else far
         power = mantissa(r) / r * s.factor
-        scale = 0 if r == inf else power if isfinite(power) else s.factor
-        factor = s.factor / scale / r if r < inf else 1 / r
+        scale = 1 if near else 0 if r == inf else power if isfinite(power) else s.factor
+        factor = 1 / r if near or r == inf else s.factor / scale / r
         s = squares(h)
         y = h * scale * factor * (gamma + offset)
         summed = h
-        rms = r / s.factor
+        rms = r if near else r / s.factor
 
     `select` checks a RMSNormDescriptor and compiles or loads its kernels.
     `run` takes RMSNormArgs: tensors with any strides, zero and negative ones included.
@@ -236,7 +238,7 @@ class RMSNormPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "residual", "gamma", "y", "summed", "rms"}),
             batch_invariant=("y", "summed", "rms"),
-            attributes="aa",
+            attributes="aaa",
             fold=_rms_norm_scalars,
             state="aaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},

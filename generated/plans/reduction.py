@@ -412,8 +412,9 @@ class ReduceBackwardPlan(Plan):
 
     LOGSUMEXP (f16, bf16, f32, f64): log(sum(exp(x))), -inf of no elements; torch.logsumexp,
         jax.nn.logsumexp
+        share = 1 / l.s
         l = logsumexp(x)
-        dx = 0 if isinf(l.m) else dy * (exp(x - l.m) / l.s)
+        dx = 0 if isinf(l.m) else dy * (exp(x - l.m) * share)
 
     VAR (f16, bf16, f32, f64): variance with n - correction degrees of freedom, NaN where there are none;
         torch.var, jnp.var

@@ -93,8 +93,9 @@ class SoftmaxPlan(Plan):
     """y = f(x), with statistics of x over one or several axes.
 
     SOFTMAX (f16, bf16, f32, f64, masked_row=zero): exp(x) over its sum; torch.softmax, jax.nn.softmax
+        share = 1 / l.total
         l = logsumexp(x)
-        y = 0 if l.m == -inf else exp(x - l.m) / l.total
+        y = 0 if l.m == -inf else exp(x - l.m) * share
 
     LOG_SOFTMAX (f16, bf16, f32, f64, masked_row=zero): x minus the logarithm of the sum of exp(x);
         torch.log_softmax, jax.nn.log_softmax

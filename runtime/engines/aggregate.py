@@ -20,9 +20,9 @@ from baracuda.engines.base import (
     log2,
     power_of_two_from,
     scalar_format,
-    shared_bytes,
 )
 from baracuda.engines.column_sums import ColumnSums, compute_rows
+from baracuda.engines.occupancy import fit_blocks
 from baracuda.layout import Walk, broadcast_strides, column_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, compiled, pack_scalars
 from baracuda.shapes import numel
@@ -112,6 +112,11 @@ class RowProgram:
     def names(self) -> tuple[str, ...]:
         """Every operand in the kernel's order."""
         return self.inputs + self.row_inputs + self.outputs + self.row_outputs
+
+    @property
+    def element_inputs(self) -> tuple[str, ...]:
+        """The inputs whose elements differ from row to row."""
+        return tuple(name for name in self.inputs if name not in self.column_inputs)
 
     @property
     def element_places(self) -> tuple[int, ...]:
@@ -277,19 +282,23 @@ class Rows:
         whole = layout.variant == "contig" and layout.packed and self._extent % self._pack == 0
         if not (mapped and whole and spread.chunks == spread.splits == 1):
             return None
-        held = [name for name in program.inputs if name not in program.column_inputs]
-        while tensors[held[-1]] is None:
-            held.pop()
         steps = ceil_div(min(self._extent, CHUNK), LANES * self._pack)
-        room = shared_bytes(self.problem.device)
-        for warps in (2, 1) if spread.warps == 1 else (spread.warps,):
-            threads = warps * LANES
-            shared = len(held) * steps * threads * 16
-            if shared <= room:
-                grid = ceil_div(self._rows, threads // (spread.lanes * spread.warps))
-                step = self._step("kept", layout, tensors, spread)
-                return replace(step, grid=grid, threads=threads, shared=shared)
+        a_warp = self._given(program.element_inputs, tensors) * steps * LANES * 16
+        columns = self._given(program.column_inputs, tensors) * self._extent * self.problem.element.itemsize
+        for kept_columns in (columns, 0):
+            blocks = fit_blocks(self.problem.device, spread.warps, WARPS, a_warp, kept_columns)
+            if blocks is not None:
+                step = self._step("kept", layout, tensors, spread, columns_kept=kept_columns > 0)
+                teams = blocks.warps // spread.warps * LANES // spread.lanes
+                grid = min(ceil_div(self._rows, teams), blocks.count)
+                shared = blocks.warps * a_warp + kept_columns
+                return replace(step, grid=grid, threads=blocks.warps * LANES, shared=shared)
         return None
+
+    @staticmethod
+    def _given(names: tuple[str, ...], tensors: Tensors) -> int:
+        """How many tensors have a place in shared memory: all up to the last that is there."""
+        return max((place + 1 for place, name in enumerate(names) if tensors[name] is not None), default=0)
 
     def _column_steps(self, layout: _Layout, tensors: Tensors) -> tuple[LaunchStep, ...]:
         spread = Spread(LANES, 1, 1, self._chunks)
@@ -313,7 +322,13 @@ class Rows:
         return replace(step, grid=ceil_div(self._rows, THREADS // (lanes * warps)))
 
     def _step(
-        self, variant: str, layout: _Layout, tensors: Tensors, spread: Spread, node_splits: int | None = None
+        self,
+        variant: str,
+        layout: _Layout,
+        tensors: Tensors,
+        spread: Spread,
+        node_splits: int | None = None,
+        columns_kept: bool = False,
     ) -> LaunchStep:
         program = self.program
         columns = layout.kept.extents[-1] if layout.variant == "columns" else 1
@@ -337,10 +352,11 @@ class Rows:
             log2(spread.warps),
             int(layout.packed),
             compute_rows(self.problem, (*program.row_inputs, *program.row_outputs), tensors),
+            int(columns_kept),
             *axes_values(layout.kept, True, operands),
             *axes_values(layout.reduced, layout.wide, walked),
         )
-        form = f"{operands}P 2P 5q 4i {axes_format(True, operands)} {axes_format(layout.wide, walked)}"
+        form = f"{operands}P 2P 5q 5i {axes_format(True, operands)} {axes_format(layout.wide, walked)}"
         return LaunchStep(program.prefix + variant, grid, form, values, self._tail)
 
 

@@ -13,7 +13,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.errors import Unsupported
 from baracuda.layout import Walk
 from baracuda.packing import MAX_RANK, compiled
-from baracuda.tensor import Device, TensorRef
+from baracuda.tensor import TensorRef
 
 __all__ = [
     "THREADS",
@@ -23,15 +23,10 @@ __all__ = [
     "ceil_div",
     "log2",
     "power_of_two_from",
-    "shared_bytes",
 ]
 
 #: Threads a block of every map and aggregate kernel.
 THREADS = 256
-
-#: Dynamic shared memory of a block that holds rows, two a multiprocessor of the largest card, and what to
-#: leave of a smaller one for what is static. How much there is changes no bit.
-SHARED_BYTES, STATIC_BYTES = 108 * 1024, 8 * 1024
 
 #: Tensors by argument name; None where the caller left one out.
 Tensors = Mapping[str, "TensorRef | None"]
@@ -138,15 +133,6 @@ def scalar_format(kinds: str, element: ElementKind) -> str:
     """`struct` format of scalars in C layout, by their kinds."""
     formats = {"a": "d" if element.compute is ElementKind.F64 else "f", "d": "d", "b": "?", "i": "q"}
     return "".join(formats[kind] for kind in kinds)
-
-
-def shared_bytes(device: Device) -> int:
-    """Dynamic shared memory that a block may have to hold rows."""
-    if device.kind == "host":
-        return SHARED_BYTES
-    from baracuda import driver
-
-    return min(SHARED_BYTES, driver.max_shared_memory(device.index) - STATIC_BYTES)
 
 
 def ceil_div(number: int, divisor: int) -> int:

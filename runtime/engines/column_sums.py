@@ -6,7 +6,7 @@ chosen here is which blocks take them, which changes no bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baracuda.contract import Problem
 from baracuda.engines.base import (
@@ -15,8 +15,8 @@ from baracuda.engines.base import (
     Tensors,
     ceil_div,
     check_rank,
-    shared_bytes,
 )
+from baracuda.engines.occupancy import largest_block
 from baracuda.layout import Walk, broadcast_strides, column_strides, merge
 from baracuda.packing import axes_format, axes_values, divisor
 from baracuda.shapes import numel
@@ -26,6 +26,9 @@ __all__ = ["ColumnSums", "row_group"]
 LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
+
+#: Threads of a block that walks rows, and what it has of shared memory that is static, at most.
+WALK_THREADS, WALK_STATIC = 512, 16 * 1024
 
 #: Chunks of the rows that it holds at once, at most: MOST of column_sums.cuh.
 MOST_CHUNKS = 64
@@ -99,7 +102,7 @@ class ColumnSums:
             return None
         row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize
         sums = len(op.column_outputs) * self._extent * element.compute.itemsize
-        room = shared_bytes(self.problem.device)
+        room = largest_block(self.problem.device, WALK_STATIC)
         for stages in (2, 1):
             batch = min((room - sums) // (stages * row), MOST_CHUNKS // chunks, self._group)
             if batch > 0:
@@ -224,8 +227,10 @@ class ColumnSums:
             f"{len(given) + len(written)}P P 4q 4i 3I "
             f"{axes_format(True, of_rows)} {axes_format(True, of_columns)}"
         )
-        shared = held.shared if variant == "walk_groups" else 0
-        return LaunchStep(variant, grid, form, values, self._tail, shared=shared)
+        step = LaunchStep(variant, grid, form, values, self._tail)
+        if variant != "walk_groups":
+            return step
+        return replace(step, threads=WALK_THREADS, shared=held.shared)
 
 
 def compute_rows(problem: Problem, names: tuple[str, ...], tensors: Tensors) -> int:

@@ -47,6 +47,10 @@ struct Formula : baracuda::RowFormula {
         Sum::Run a;
         Sum::Run b;
     };
+    struct Known {  // what follows from the row's inputs alone
+        A mean;
+        A rstd;
+    };
     struct Row {  // what the elements of a row share
         A mean;
         A rstd;
@@ -54,13 +58,17 @@ struct Formula : baracuda::RowFormula {
         A of_row1;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[3], const A (&row_in)[2], i64 index) const {
+    BARACUDA_FN Known known(const A (&row_in)[2]) const {
+        const A mean = row_in[0];
+        const A rstd = row_in[1];
+        return {mean, rstd};
+    }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[3], const Known& known, i64 index) const {
         const A dy = in[0];
         const A x = in[1];
         const A gamma = in[2];
-        const A mean = row_in[0];
-        const A rstd = row_in[1];
-        const A u = (x - mean) * rstd;
+        const A u = (x - known.mean) * known.rstd;
         const A g = dy * gamma;
         Sum::push(run.a, g, index);
         Sum::push(run.b, g * u, index);
@@ -131,7 +139,7 @@ struct Sums {
     baracuda::ColumnSums<3, 2, 1, 2> operands;
     Formula formula;
 };
-BARACUDA_KERNEL(layer_norm_backward, walk_groups, 256, Sums) { baracuda::walk_groups<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm_backward, walk_groups, 512, Sums) { baracuda::walk_groups<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm_backward, sum_columns, 256, Sums) { baracuda::sum_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm_backward, total_columns, 256, Sums) { baracuda::total_columns<T>(p.operands, p.formula); }
 #endif

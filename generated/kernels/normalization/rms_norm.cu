@@ -2,17 +2,19 @@
 //   offset = 1 if unit_offset and has_gamma else -0.0
 //   root = sqrt(eps)
 //   h = stored(x + residual)
+//   near = s.factor == 1
 //   size = s.length / sqrt(extent)
 //   most = max(size, root * s.factor)
 //   share = min(size, root * s.factor) / most
-//   r = most * sqrt(1 + share * share) if most > 0 else most
+//   far = most * sqrt(1 + share * share) if most > 0 else most
+//   r = sqrt(s.scaled / extent + eps) if near else far
 //   power = mantissa(r) / r * s.factor
-//   scale = 0 if r == inf else power if isfinite(power) else s.factor
-//   factor = s.factor / scale / r if r < inf else 1 / r
+//   scale = 1 if near else 0 if r == inf else power if isfinite(power) else s.factor
+//   factor = 1 / r if near or r == inf else s.factor / scale / r
 //   s = squares(h)
 //   y = h * scale * factor * (gamma + offset)
 //   summed = h
-//   rms = r / s.factor
+//   rms = r if near else r / s.factor
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -70,10 +72,10 @@ struct Squares {
         return {a.big + b.big, a.mid + b.mid, a.small + b.small};
     }
     BARACUDA_FN A factor() const { return big > A(0) ? shrink : (mid == A(0) ? grow : A(1)); }
-    BARACUDA_FN A length() const {
-        return big > A(0) ? baracuda::sqrt(big + mid * shrink * shrink)
-            : (mid == A(0) ? baracuda::sqrt(small) : baracuda::sqrt(mid + small / grow / grow));
+    BARACUDA_FN A scaled() const {
+        return big > A(0) ? big + mid * shrink * shrink : (mid == A(0) ? small : mid + small / grow / grow);
     }
+    BARACUDA_FN A length() const { return baracuda::sqrt(scaled()); }
     BARACUDA_FN A value() const { return length() / factor(); }
 };
 
@@ -97,8 +99,9 @@ struct Formula : baracuda::RowFormula {
     };
     A offset;  // 1 if unit_offset and has_gamma else -0.0
     A root;  // sqrt(eps)
+    A eps;
 
-    BARACUDA_FN void push(Run& run, const A (&in)[3], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[3], const Known& known, i64 index) const {
         const A x = in[0];
         const A residual = in[1];
         const A h = baracuda::stored<T>(x + residual);
@@ -110,7 +113,7 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN static Trial attempt(const Run& run) {
         return {Squares::attempt(run.s)};
     }
-    BARACUDA_FN void push(Trial& trial, const A (&in)[3], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Trial& trial, const A (&in)[3], const Known& known, i64 index) const {
         const A x = in[0];
         const A residual = in[1];
         const A h = baracuda::stored<T>(x + residual);
@@ -130,16 +133,19 @@ struct Formula : baracuda::RowFormula {
     }
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
-        const A s_length = state.s.length();
         const A s_factor = state.s.factor();
+        const A s_length = state.s.length();
+        const A s_scaled = state.s.scaled();
+        const bool near = s_factor == A(1);
         const A size = s_length / baracuda::sqrt(A(extent));
         const A most = baracuda::max(size, root * s_factor);
         const A share = baracuda::min(size, root * s_factor) / most;
-        const A r = most > A(0) ? most * baracuda::sqrt(A(1) + share * share) : most;
+        const A far = most > A(0) ? most * baracuda::sqrt(A(1) + share * share) : most;
+        const A r = near ? baracuda::sqrt(s_scaled / A(extent) + eps) : far;
         const A power = baracuda::mantissa(r) / r * s_factor;
-        const A scale = r == baracuda::inf<A> ? A(0) : (baracuda::isfinite(power) ? power : s_factor);
-        const A factor = r < baracuda::inf<A> ? s_factor / scale / r : A(1) / r;
-        const A new_rms = r / s_factor;
+        const A scale = near ? A(1) : (r == baracuda::inf<A> ? A(0) : (baracuda::isfinite(power) ? power : s_factor));
+        const A factor = (near | (r == baracuda::inf<A>)) ? A(1) / r : s_factor / scale / r;
+        const A new_rms = near ? r : r / s_factor;
         return {scale, factor, new_rms};
     }
     BARACUDA_FN void finish(const Row& row, A (&out)[1]) const {

@@ -47,6 +47,9 @@ struct Formula : baracuda::RowFormula {
     struct Run {  // what a lane takes its elements into
         Sum::Run c;
     };
+    struct Known {  // what follows from the row's inputs alone
+        A scale;
+    };
     struct Row {  // what the elements of a row share
         A scale;
         A factor;
@@ -54,17 +57,21 @@ struct Formula : baracuda::RowFormula {
     };
     A offset;  // 1 if unit_offset and has_gamma else -0.0
 
-    BARACUDA_FN void push(Run& run, const A (&in)[3], const A (&row_in)[1], i64 index) const {
-        const A dy = in[0];
-        const A x = in[1];
-        const A gamma = in[2];
+    BARACUDA_FN Known known(const A (&row_in)[1]) const {
         const A rms = row_in[0];
         const A power = baracuda::mantissa(rms) / rms;
         const A scale = rms == baracuda::inf<A> ? A(0)
             : (baracuda::isfinite(power) ? power : baracuda::ldexp(A(1),
                 baracuda::floor_divide(-baracuda::exponent(rms), baracuda::i64(2))));
+        return {scale};
+    }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[3], const Known& known, i64 index) const {
+        const A dy = in[0];
+        const A x = in[1];
+        const A gamma = in[2];
         const A g = dy * (gamma + offset);
-        Sum::push(run.c, g * (x * scale), index);
+        Sum::push(run.c, g * (x * known.scale), index);
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Sum::close(run.c)};
@@ -129,7 +136,7 @@ struct Sums {
     baracuda::ColumnSums<3, 1, 1, 1> operands;
     Formula formula;
 };
-BARACUDA_KERNEL(rms_norm_backward, walk_groups, 256, Sums) { baracuda::walk_groups<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(rms_norm_backward, walk_groups, 512, Sums) { baracuda::walk_groups<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, sum_columns, 256, Sums) { baracuda::sum_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, total_columns, 256, Sums) { baracuda::total_columns<T>(p.operands, p.formula); }
 #endif

@@ -21,7 +21,7 @@ struct Logsumexp {
     }
     BARACUDA_FN static Logsumexp close(const Run& run) { return run; }
     BARACUDA_FN static Logsumexp merge(const Logsumexp& a, const Logsumexp& b) {
-        const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
+        const A e = baracuda::exp(a.m == b.m ? A(0) : -baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
     BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
@@ -40,7 +40,7 @@ struct Formula : baracuda::RowFormula {
         A new_y;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Logsumexp::push(run.logsumexp_x, x, index);
     }

@@ -1,6 +1,7 @@
 // reduce_logsumexp_backward: gradients of log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp.
+//   share = 1 / l.s
 //   l = logsumexp(x)
-//   dx = 0 if isinf(l.m) else dy * (exp(x - l.m) / l.s)
+//   dx = 0 if isinf(l.m) else dy * (exp(x - l.m) * share)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -23,7 +24,7 @@ struct Logsumexp {
     }
     BARACUDA_FN static Logsumexp close(const Run& run) { return run; }
     BARACUDA_FN static Logsumexp merge(const Logsumexp& a, const Logsumexp& b) {
-        const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
+        const A e = baracuda::exp(a.m == b.m ? A(0) : -baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
     BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
@@ -41,11 +42,11 @@ struct Formula : baracuda::RowFormula {
     struct Row {  // what the elements of a row share
         A dy;
         A l_m;
-        A l_s;
+        A share;
         bool of_row0;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Logsumexp::push(run.l, x, index);
     }
@@ -58,14 +59,15 @@ struct Formula : baracuda::RowFormula {
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A dy = row_in[0];
-        const A l_m = state.l.m;
         const A l_s = state.l.s;
+        const A l_m = state.l.m;
+        const A share = A(1) / l_s;
         const bool of_row0 = baracuda::isinf(l_m);
-        return {dy, l_m, l_s, of_row0};
+        return {dy, l_m, share, of_row0};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.of_row0 ? A(0) : row.dy * (baracuda::exp(x - row.l_m) / row.l_s);
+        out[0] = row.of_row0 ? A(0) : row.dy * (baracuda::exp(x - row.l_m) * row.share);
     }
 };
 

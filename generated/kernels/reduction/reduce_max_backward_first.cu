@@ -36,15 +36,24 @@ struct Formula : baracuda::RowFormula {
     struct Run {  // what a lane takes its elements into
         First::Run i;
     };
+    struct Known {  // what follows from the row's inputs alone
+        A y;
+        bool of_row0;
+    };
     struct Row {  // what the elements of a row share
         A dy;
         i64 i;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
-        const A x = in[0];
+    BARACUDA_FN Known known(const A (&row_in)[2]) const {
         const A y = row_in[1];
-        const bool hit = (x == y) | (baracuda::isnan(x) & baracuda::isnan(y));
+        const bool of_row0 = baracuda::isnan(y);
+        return {y, of_row0};
+    }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
+        const A x = in[0];
+        const bool hit = (x == known.y) | (baracuda::isnan(x) & known.of_row0);
         First::push(run.i, hit, index);
     }
     BARACUDA_FN static State close(const Run& run) {

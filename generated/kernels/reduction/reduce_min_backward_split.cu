@@ -36,16 +36,25 @@ struct Formula : baracuda::RowFormula {
     struct Run {  // what a lane takes its elements into
         Count::Run n;
     };
+    struct Known {  // what follows from the row's inputs alone
+        A y;
+        bool of_row0;
+    };
     struct Row {  // what the elements of a row share
         A y;
-        A of_row0;
-        bool of_row1;
+        bool of_row0;
+        A of_row1;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[2], i64 index) const {
-        const A x = in[0];
+    BARACUDA_FN Known known(const A (&row_in)[2]) const {
         const A y = row_in[1];
-        const bool hit = (x == y) | (baracuda::isnan(x) & baracuda::isnan(y));
+        const bool of_row0 = baracuda::isnan(y);
+        return {y, of_row0};
+    }
+
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
+        const A x = in[0];
+        const bool hit = (x == known.y) | (baracuda::isnan(x) & known.of_row0);
         Count::push(run.n, hit, index);
     }
     BARACUDA_FN static State close(const Run& run) {
@@ -59,14 +68,14 @@ struct Formula : baracuda::RowFormula {
         const A dy = row_in[0];
         const A y = row_in[1];
         const i64 n = state.n.value();
-        const A of_row0 = dy / A(n);
-        const bool of_row1 = baracuda::isnan(y);
+        const bool of_row0 = baracuda::isnan(y);
+        const A of_row1 = dy / A(n);
         return {y, of_row0, of_row1};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        const bool hit = (x == row.y) | (baracuda::isnan(x) & row.of_row1);
-        out[0] = hit ? row.of_row0 : A(0);
+        const bool hit = (x == row.y) | (baracuda::isnan(x) & row.of_row0);
+        out[0] = hit ? row.of_row1 : A(0);
     }
 };
 

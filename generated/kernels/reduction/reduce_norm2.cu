@@ -56,10 +56,10 @@ struct Squares {
         return {a.big + b.big, a.mid + b.mid, a.small + b.small};
     }
     BARACUDA_FN A factor() const { return big > A(0) ? shrink : (mid == A(0) ? grow : A(1)); }
-    BARACUDA_FN A length() const {
-        return big > A(0) ? baracuda::sqrt(big + mid * shrink * shrink)
-            : (mid == A(0) ? baracuda::sqrt(small) : baracuda::sqrt(mid + small / grow / grow));
+    BARACUDA_FN A scaled() const {
+        return big > A(0) ? big + mid * shrink * shrink : (mid == A(0) ? small : mid + small / grow / grow);
     }
+    BARACUDA_FN A length() const { return baracuda::sqrt(scaled()); }
     BARACUDA_FN A value() const { return length() / factor(); }
 };
 
@@ -76,7 +76,7 @@ struct Formula : baracuda::RowFormula {
         A new_y;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Squares::push(run.squares_x, x, index);
     }
@@ -86,7 +86,7 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN static Trial attempt(const Run& run) {
         return {Squares::attempt(run.squares_x)};
     }
-    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Squares::push(trial.squares_x, x, index);
     }

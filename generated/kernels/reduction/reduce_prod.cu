@@ -82,7 +82,7 @@ struct Formula : baracuda::RowFormula {
         A new_y;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Product::push(run.product_x, x, index);
     }
@@ -92,7 +92,7 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN static Trial attempt(const Run& run) {
         return {Product::attempt(run.product_x)};
     }
-    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Product::push(trial.product_x, x, index);
     }

@@ -37,7 +37,7 @@ struct Formula : baracuda::RowFormula {
         A new_y;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Sum::push(run.sum_x, x, index);
     }

@@ -67,11 +67,11 @@ struct Formula : baracuda::RowFormula {
     };
     i64 correction;
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Moments::push(run.v, x, index);
     }
-    BARACUDA_FN void begin(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void begin(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Moments::begin(run.v, x, index);
     }

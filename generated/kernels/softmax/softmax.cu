@@ -1,6 +1,7 @@
 // softmax: exp(x) over its sum; torch.softmax, jax.nn.softmax. masked_row=zero.
+//   share = 1 / l.total
 //   l = logsumexp(x)
-//   y = 0 if l.m == -inf else exp(x - l.m) / l.total
+//   y = 0 if l.m == -inf else exp(x - l.m) * share
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -23,7 +24,7 @@ struct Logsumexp {
     }
     BARACUDA_FN static Logsumexp close(const Run& run) { return run; }
     BARACUDA_FN static Logsumexp merge(const Logsumexp& a, const Logsumexp& b) {
-        const A e = a.m == b.m ? A(1) : baracuda::exp(-baracuda::abs(a.m - b.m));
+        const A e = baracuda::exp(a.m == b.m ? A(0) : -baracuda::abs(a.m - b.m));
         return {baracuda::max(a.m, b.m), a.m >= b.m ? a.s + b.s * e : a.s * e + b.s};
     }
     BARACUDA_FN A total() const { return m == baracuda::inf<A> ? baracuda::nan<A> : s; }
@@ -40,11 +41,11 @@ struct Formula : baracuda::RowFormula {
     };
     struct Row {  // what the elements of a row share
         A l_m;
-        A l_total;
+        A share;
         bool of_row0;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[1], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Logsumexp::push(run.l, x, index);
     }
@@ -56,14 +57,15 @@ struct Formula : baracuda::RowFormula {
     }
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
-        const A l_m = state.l.m;
         const A l_total = state.l.total();
+        const A l_m = state.l.m;
+        const A share = A(1) / l_total;
         const bool of_row0 = l_m == -baracuda::inf<A>;
-        return {l_m, l_total, of_row0};
+        return {l_m, share, of_row0};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.of_row0 ? A(0) : baracuda::exp(x - row.l_m) / row.l_total;
+        out[0] = row.of_row0 ? A(0) : baracuda::exp(x - row.l_m) * row.share;
     }
 };
 

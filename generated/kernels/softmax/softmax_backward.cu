@@ -39,7 +39,7 @@ struct Formula : baracuda::RowFormula {
         A s;
     };
 
-    BARACUDA_FN void push(Run& run, const A (&in)[2], const A (&row_in)[1], i64 index) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[2], const Known& known, i64 index) const {
         const A dy = in[0];
         const A y = in[1];
         Sum::push(run.s, dy * y, index);

@@ -3,10 +3,10 @@
 //
 // A Formula has, with EI, RI inputs and EO, RO outputs of elements and of rows,
 //   State, Run                                         identities when default-constructed
-//   void push(Run&, const A (&x)[EI], const A (&row)[RI], i64 index)      takes in one element of a lane
-//   Trial attempt(const Run&), void push(Trial&, x, row, index), bool fits(const Trial&), Run settle(const Trial&)
+//   void push(Run&, const A (&x)[EI], const Known&, i64 index)            takes in one element of a lane
+//   Trial attempt(const Run&), void push(Trial&, x, known, index), bool fits(const Trial&), Run settle(const Trial&)
 //                                                      a cheaper step, tried on a pack of elements, if USUAL
-//   void begin(Run&, x, row, index)                    what a run takes from its first element, if BEGINS
+//   void begin(Run&, x, known, index)                  what a run takes from its first element, if BEGINS
 //   static State close(const Run&)                     what a lane took in
 //   static State merge(const State&, const State&)
 //   Row  values(const State&, const A (&row)[RI], i64 extent)
@@ -32,7 +32,10 @@ struct RowFormula {
     static constexpr bool AGGREGATES = false;    // whether the row's values need a state
     static constexpr bool USUAL = false, BEGINS = false;
     static constexpr bool ROWS_CHOOSE = false;   // whether row operands may be stored in the compute type
+    static constexpr bool BARE = false;          // whether none of the inputs that may lack is there, those of columns apart
     static constexpr int COLUMN_INPUTS = 0;      // how many inputs of elements, the last ones, are the same for all rows
+    struct Known {};                             // what elements are told of a row before it is aggregated
+    template <class In> BARACUDA_FN static Known known(const In&) { return {}; }
     BARACUDA_FN static constexpr bool may_lack(int) { return false; }  // whether an input's pointer may be null
     BARACUDA_FN static constexpr double absent(int) { return 0; }      // and which value its elements have then
 };
@@ -56,6 +59,7 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     i32 warp_bits;
     i32 packed;  // 16-byte accesses: rows (or, in columns.cuh, columns) are contiguous and aligned
     i32 compute_rows;  // a bit for each row operand that is stored in the compute type, if ROWS_CHOOSE
+    i32 columns_kept;  // kept_rows.cuh: inputs of columns lie in shared memory
     Axes<i64, IN + OUT> kept;
     Axes<Offset, EI + EO> reduced;
 
@@ -63,9 +67,29 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     BARACUDA_FN int warps() const { return 1 << warp_bits; }
 };
 
+// A formula where none of the inputs that may lack is there, those of columns apart: its loops do not ask for them.
+template <class Formula> struct Bare : Formula {
+    static constexpr bool BARE = true;
+    BARACUDA_FN explicit Bare(const Formula& formula) : Formula(formula) {}
+};
+// How many of the inputs that differ from row to row may lack.
+template <class Formula, int EI> BARACUDA_FN constexpr int optional_inputs() {
+    int count = 0;
+    for (int i = 0; i < EI - Formula::COLUMN_INPUTS; ++i) count += Formula::may_lack(i);
+    return count;
+}
+template <class Formula, class Operands> BARACUDA_FN constexpr bool is_absent(int i) {
+    return Formula::BARE && Formula::may_lack(i) && i < Operands::EI - Formula::COLUMN_INPUTS;
+}
+
 // Whether input i is there.
 template <class Formula, class Operands> BARACUDA_FN bool is_there(const Operands& p, int i) {
-    return !Formula::may_lack(i) || p.in[i];
+    return !is_absent<Formula, Operands>(i) && (!Formula::may_lack(i) || p.in[i]);
+}
+// Element s of a pack of input i.
+template <class Formula, class Operands, class Pack> BARACUDA_FN auto widen_of(const Pack& pack, int i, int s) {
+    const auto x = widen_at(pack, s);
+    return is_absent<Formula, Operands>(i) ? decltype(widen_at(pack, s))(Formula::absent(i)) : x;
 }
 // An element of input i at some place, or the value that stands in for it.
 template <class T, class Formula, class Operands> BARACUDA_FN compute_t<T> element_at(const Operands& p, int i, const T* place) {
@@ -95,35 +119,35 @@ template <class T, class Formula, class Operands> BARACUDA_FN void row_output(co
 template <int SIZE> BARACUDA_FN i64 number_in_lane(i64 first, int s) { return first + s / SIZE * LANES * SIZE + s % SIZE; }
 
 // Elements of a lane one after another; not inlined, so that its registers are not the common path's.
-template <int COUNT, int SIZE, class Formula, class A, int EI, int RI>
-BARACUDA_RARE void push_each(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
+template <int COUNT, int SIZE, class Formula, class A, int EI>
+BARACUDA_RARE void push_each(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const typename Formula::Known& known, i64 first) {
     BARACUDA_KEEP_LOOP
-    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], row_in, number_in_lane<SIZE>(first, s));
+    for (int s = 0; s < COUNT; ++s) formula.push(run, x[s], known, number_in_lane<SIZE>(first, s));
 }
 
 // The same for registers: copies, so that run and x stay there where this does not happen.
-template <int SIZE, int COUNT, class Formula, class A, int EI, int RI>
-BARACUDA_FN void push_copies(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const A (&row_in)[RI], i64 first) {
+template <int SIZE, int COUNT, class Formula, class A, int EI>
+BARACUDA_FN void push_copies(const Formula& formula, typename Formula::Run& run, const A (&x)[COUNT][EI], const typename Formula::Known& known, i64 first) {
     typename Formula::Run changed = run;
-    A copy[COUNT][EI], row_copy[RI];
+    const typename Formula::Known known_copy = known;
+    A copy[COUNT][EI];
     for (int s = 0; s < COUNT; ++s)
         for (int i = 0; i < EI; ++i) copy[s][i] = x[s][i];
-    for (int r = 0; r < RI; ++r) row_copy[r] = row_in[r];
-    push_each<COUNT, SIZE>(formula, changed, copy, row_copy, first);
+    push_each<COUNT, SIZE>(formula, changed, copy, known_copy, first);
     run = changed;
 }
 
 // Elements of a lane of several rows into their runs, by the formula's cheaper step where there is one, with equal
 // bits. False where that does not fit them all: then the runs are as they were.
-template <int SIZE, int COUNT, int ROWS, class Formula, class A, int EI, int RI>
-BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)[ROWS], const A (&x)[ROWS][COUNT][EI], const A (&row_in)[ROWS][RI], i64 first) {
+template <int SIZE, int COUNT, int ROWS, class Formula, class A, int EI>
+BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)[ROWS], const A (&x)[ROWS][COUNT][EI], const typename Formula::Known (&known)[ROWS], i64 first) {
     if constexpr (Formula::USUAL) {
         typename Formula::Trial trial[ROWS];
         bool fits = true;
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r) {
             trial[r] = Formula::attempt(run[r]);
-            for (int s = 0; s < COUNT; ++s) formula.push(trial[r], x[r][s], row_in[r], number_in_lane<SIZE>(first, s));
+            for (int s = 0; s < COUNT; ++s) formula.push(trial[r], x[r][s], known[r], number_in_lane<SIZE>(first, s));
             fits &= Formula::fits(trial[r]);
         }
         BARACUDA_UNROLL
@@ -133,7 +157,7 @@ BARACUDA_FN bool push_usual(const Formula& formula, typename Formula::Run (&run)
     } else {
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r)
-            for (int s = 0; s < COUNT; ++s) formula.push(run[r], x[r][s], row_in[r], number_in_lane<SIZE>(first, s));
+            for (int s = 0; s < COUNT; ++s) formula.push(run[r], x[r][s], known[r], number_in_lane<SIZE>(first, s));
         return true;
     }
 }
@@ -159,7 +183,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     i64 row, extent;  // the extent is 0 for a row that is not there
     const T* from[at_least_one(EI)];
     T* to[at_least_one(EO)];
-    A row_in[1][at_least_one(RI)];  // of one row, as `push_usual` takes several
+    A row_in[at_least_one(RI)];
+    typename Formula::Known known[1];  // of one row, as `push_usual` takes several
     Bytes<16>* slots;
 
     BARACUDA_FN RowCursor(const Operands& operands, const Formula& f, i64 number, Bytes<16>* shared = nullptr)
@@ -171,7 +196,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         for (int r = 0; r < RI; ++r)
-            row_in[0][r] = there ? row_input<T, Formula>(p, r, offset[EI + r]) : A(0);
+            row_in[r] = there ? row_input<T, Formula>(p, r, offset[EI + r]) : A(0);
+        known[0] = formula.known(row_in);
     }
 
     BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {
@@ -188,8 +214,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         A x[1][COUNT * SIZE][at_least_one(EI)];
         BARACUDA_UNROLL
         for (int s = 0; s < COUNT * SIZE; ++s)
-            for (int i = 0; i < EI; ++i) x[0][s][i] = widen_at(pack[s / SIZE][i], s % SIZE);
-        if (!push_usual<SIZE>(formula, run, x, row_in, element)) push_copies<SIZE>(formula, run[0], x[0], row_in[0], element);
+            for (int i = 0; i < EI; ++i) x[0][s][i] = widen_of<Formula, Operands>(pack[s / SIZE][i], i, s % SIZE);
+        if (!push_usual<SIZE>(formula, run, x, known, element)) push_copies<SIZE>(formula, run[0], x[0], known[0], element);
     }
 
     BARACUDA_FN void push_scalar(Run& run, i64 element) const {
@@ -197,7 +223,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         places(element, place);
         A x[at_least_one(EI)];
         for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
-        formula.push(run, x, row_in[0], element);
+        formula.push(run, x, known[0], element);
     }
 
     // What a run takes from its first element before it takes in any.
@@ -206,12 +232,12 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         places(element, place);
         A x[at_least_one(EI)];
         for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
-        formula.begin(run, x, row_in[0], element);
+        formula.begin(run, x, known[0], element);
     }
     BARACUDA_FN void begin(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = widen_at(pack[i], 0);
-        formula.begin(run, x, row_in[0], element);
+        for (int i = 0; i < EI; ++i) x[i] = widen_of<Formula, Operands>(pack[i], i, 0);
+        formula.begin(run, x, known[0], element);
     }
 
     BARACUDA_FN bool is_whole(i64 number) const { return AHEAD && p.packed && number >= 0 && (number + 1) * CHUNK <= extent; }
@@ -293,7 +319,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         BARACUDA_UNROLL
         for (int s = 0; s < SIZE; ++s) {
             A x[at_least_one(EI)], result[at_least_one(EO)];
-            for (int i = 0; i < EI; ++i) x[i] = widen_at(pack[i], s);
+            for (int i = 0; i < EI; ++i) x[i] = widen_of<Formula, Operands>(pack[i], i, s);
             formula.map(row, x, element + s, result);
             for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
         }
@@ -436,7 +462,7 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
 // The outputs of a row whose state is known, by the threads of a block that share it.
 template <class Cursor, class Formula> BARACUDA_FN void finish_row(const Cursor& cursor, const Formula& formula, const RowThread& t, const typename Formula::State& state) {
     const auto& p = cursor.p;
-    const typename Formula::Row row = formula.values(state, cursor.row_in[0], p.extent);
+    const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
     if constexpr (Cursor::Operands::RO > 0) {
         if (t.leads) cursor.write_row(row);
     }
@@ -506,7 +532,7 @@ BARACUDA_FN void aggregate_nodes(const Rows<Offset, EI, RI, EO, RO>& p, const Fo
     if (EO > 0) static_cast<State*>(p.states)[t.row] = state;
     if constexpr (RO > 0) {
         const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
-        cursor.write_row(formula.values(state, cursor.row_in[0], p.extent));
+        cursor.write_row(formula.values(state, cursor.row_in, p.extent));
     }
 }
 
@@ -519,7 +545,7 @@ BARACUDA_FN void map_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& 
     const RowCursor<T, Formula, Offset, EI, RI, EO, RO> cursor(p, formula, t.row);
     State state;
     if (Formula::AGGREGATES) state = static_cast<const State*>(p.states)[t.row];
-    const typename Formula::Row row = formula.values(state, cursor.row_in[0], p.extent);
+    const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
     const i64 first = (t.split * p.warps() + t.warp_of_row) * p.chunks;
     for (i64 c = first; c < first + p.chunks && c * CHUNK < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
 }

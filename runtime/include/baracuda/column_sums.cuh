@@ -179,23 +179,35 @@ template <class T, class Formula, class Operands> struct GroupWalk {
     using A = compute_t<T>;
     using State = typename Formula::State;
     using Row = typename Formula::Row;
+    using Known = typename Formula::Known;
     static constexpr int EI = Operands::EI, RI = Operands::RI, EO = Operands::EO, CO = Operands::CO;
     static constexpr int VI = EI - Formula::COLUMN_INPUTS;  // inputs that differ from row to row
+    static constexpr int PLACES = VI + EO;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int AT_ONCE = 4;      // packs of an operand that an aggregating lane reads ahead
     static constexpr int MOST = 64;        // chunks of a batch, and rows
     static constexpr int MOST_ROWS = 128;  // of a group
 
+    // What is static: of the rows of a group, and of a batch.
+    struct Static {
+        A* row_in;      // [row of the group][input]
+        Known* known;   // [row of the group]
+        i64* place;     // [row of the group][operand], where its elements lie
+        State* states;  // [row of the batch][chunk]
+        Row* values;    // [row of the batch]
+    };
+
     const Operands& p;
     const Formula& formula;
+    Static of;
     i64 first;  // row of the group
-    int rows, chunks;
+    int rows, chunks, warp, lane;
     Pack<T>* held;  // [stage][row of the batch][input][pack]
-    A* sums;        // [output][column]
-    A* row_in;      // [row of the group][input]
+    A* sums;        // [output][element of a pack][pack]
 
+    BARACUDA_FN int packs() const { return p.packs.divisor; }
     BARACUDA_FN Pack<T>* row_of(int stage, int k, int i) const {
-        return held + (i64(stage * p.batch + k) * VI + i) * p.packs.divisor;
+        return held + ((stage * p.batch + k) * VI + i) * packs();
     }
     BARACUDA_FN int rows_of(int batch) const {
         const int left = rows - batch * p.batch;
@@ -204,15 +216,14 @@ template <class T, class Formula, class Operands> struct GroupWalk {
 
     // Sends for a batch of rows.
     BARACUDA_FN void fetch(int batch) const {
-        const int packs = p.packs.divisor, count = rows_of(batch) * packs;
+        const int count = rows_of(batch) * packs();
         BARACUDA_KEEP_LOOP
-        for (int t = threadIdx.x; t < count; t += AGGREGATE_THREADS) {
-            const int k = p.packs.quotient(t), pack = t - k * packs;
-            i64 offset[EI + RI + EO] = {};
-            p.kept.add(first + batch * p.batch + k, offset);
+        for (int t = threadIdx.x; t < count; t += blockDim.x) {
+            const int k = p.packs.quotient(t), pack = t - k * packs();
+            const i64* const place = of.place + (batch * p.batch + k) * PLACES;
+            Pack<T>* const to = row_of(batch % p.stages, k, 0) + pack;
             for (int i = 0; i < VI; ++i)
-                if (is_there<Formula>(p, i))
-                    copy_async(row_of(batch % p.stages, k, i) + pack, static_cast<const T*>(p.in[i]) + offset[i] + pack * SIZE);
+                if (is_there<Formula>(p, i)) copy_async(to + i * packs(), static_cast<const T*>(p.in[i]) + place[i] + pack * SIZE);
         }
     }
 
@@ -223,10 +234,11 @@ template <class T, class Formula, class Operands> struct GroupWalk {
     }
 
     // What a lane takes in of a chunk of row k.
-    BARACUDA_FN State of_lane(int stage, int k, const A (&row)[1][at_least_one(RI)], int chunk, int lane) const {
+    BARACUDA_FN State of_lane(int stage, int k, const Known& of_row, int chunk) const {
         typename Formula::Run run[1];
+        const Known known[1] = {of_row};
         const int begin = chunk * (CHUNK / SIZE) + lane;
-        const int end = begin - lane + CHUNK / SIZE < p.packs.divisor ? begin - lane + CHUNK / SIZE : p.packs.divisor;
+        const int end = begin - lane + CHUNK / SIZE < packs() ? begin - lane + CHUNK / SIZE : packs();
         BARACUDA_KEEP_LOOP
         for (int start = begin; start < end; start += AT_ONCE * LANES) {
             Pack<T> items[AT_ONCE][EI];
@@ -242,61 +254,50 @@ template <class T, class Formula, class Operands> struct GroupWalk {
                 for (int s = 0; s < SIZE; ++s)
                     for (int i = 0; i < EI; ++i) x[0][s][i] = widen_at(items[n][i], s);
                 if constexpr (Formula::BEGINS) {
-                    if (pack == begin) formula.begin(run[0], x[0][0], row[0], i64(pack) * SIZE);
+                    if (pack == begin) formula.begin(run[0], x[0][0], known[0], i64(pack) * SIZE);
                 }
-                if (!push_usual<SIZE>(formula, run, x, row, i64(pack) * SIZE)) push_copies<SIZE>(formula, run[0], x[0], row[0], i64(pack) * SIZE);
+                if (!push_usual<SIZE>(formula, run, x, known, i64(pack) * SIZE)) push_copies<SIZE>(formula, run[0], x[0], known[0], i64(pack) * SIZE);
             }
         }
         return Formula::close(run[0]);
     }
 
-    BARACUDA_FN void row_inputs(int number, A (&row)[1][at_least_one(RI)]) const {
-        for (int r = 0; r < RI; ++r) row[0][r] = row_in[number * RI + r];
-    }
-
     // The states of the chunks of a batch. The warps take turns, since there may be fewer chunks than warps.
-    BARACUDA_FN void aggregate(int batch, State* states) const {
-        const int lane = threadIdx.x % LANES, items = rows_of(batch) * chunks;
+    BARACUDA_FN void aggregate(int batch) const {
+        const int items = rows_of(batch) * chunks, warps = int(blockDim.x) / LANES;
         BARACUDA_KEEP_LOOP
-        for (int item = (threadIdx.x / LANES + batch * items) % WARPS; item < items; item += WARPS) {
+        for (int item = (warp + batch * items) % warps; item < items; item += warps) {
             const int k = chunks == 1 ? item : item / chunks;
-            A row[1][at_least_one(RI)];
-            row_inputs(batch * p.batch + k, row);
-            const State state = merge_lanes<Formula>(of_lane(batch % p.stages, k, row, item - k * chunks, lane), lane, LANES);
-            if (lane == 0) states[item] = state;
+            const State state = merge_lanes<Formula>(of_lane(batch % p.stages, k, of.known[batch * p.batch + k], item - k * chunks), lane, LANES);
+            if (lane == 0) of.states[item] = state;
         }
     }
 
-    // The values of a batch's rows, and where their outputs go. Chunks merge by a balanced tree; identities, which change
-    // no bit, are left out.
-    BARACUDA_FN void finish(int batch, State* states, Row* values, i64* places) const {
+    // The values of a batch's rows. Chunks merge by a balanced tree; identities, which change no bit, are left out.
+    BARACUDA_FN void finish(int batch) const {
         const int k = threadIdx.x;
         if (k >= rows_of(batch)) return;
-        State* const own = states + k * chunks;
+        State* const own = of.states + k * chunks;
         for (int span = 1; span < chunks; span *= 2)
             for (int c = 0; c + span < chunks; c += 2 * span) own[c] = Formula::merge(own[c], own[c + span]);
-        A row[1][at_least_one(RI)];
-        row_inputs(batch * p.batch + k, row);
-        values[k] = formula.values(own[0], row[0], p.extent);
-        i64 offset[EI + RI + EO] = {};
-        p.kept.add(first + batch * p.batch + k, offset);
-        BARACUDA_UNROLL
-        for (int o = 0; o < EO; ++o) places[k * EO + o] = offset[EI + RI + o];
+        A row_in[at_least_one(RI)];
+        for (int r = 0; r < RI; ++r) row_in[r] = of.row_in[(batch * p.batch + k) * RI + r];
+        of.values[k] = formula.values(own[0], row_in, p.extent);
     }
 
     // The element outputs of a batch, and the columns' sums so far.
-    BARACUDA_FN void map(int batch, const Row* values, const i64* places, bool last) const {
+    BARACUDA_FN void map(int batch, bool last) const {
         const int count = rows_of(batch);
         BARACUDA_KEEP_LOOP
-        for (int pack = threadIdx.x; pack < p.packs.divisor; pack += AGGREGATE_THREADS) {
+        for (int pack = threadIdx.x; pack < packs(); pack += blockDim.x) {
             A sum[CO][SIZE];
             Pack<T> column[at_least_one(EI - VI)];
             for (int i = VI; i < EI; ++i) column[i - VI] = pack_of(i, 0, 0, pack);
             for (int o = 0; o < CO; ++o)
-                for (int s = 0; s < SIZE; ++s) sum[o][s] = batch ? sums[o * p.extent + pack * SIZE + s] : A(0);
+                for (int s = 0; s < SIZE; ++s) sum[o][s] = batch ? sums[(o * SIZE + s) * packs() + pack] : A(0);
             BARACUDA_KEEP_LOOP
             for (int k = 0; k < count; ++k) {
-                const Row row = values[k];
+                const Row row = of.values[k];
                 Pack<T> x[EI], y[at_least_one(EO)];
                 for (int i = 0; i < EI; ++i) x[i] = i < VI ? pack_of(i, batch % p.stages, k, pack) : column[i < VI ? 0 : i - VI];
                 BARACUDA_UNROLL
@@ -309,32 +310,37 @@ template <class T, class Formula, class Operands> struct GroupWalk {
                     for (int o = 0; o < CO; ++o) sum[o][s] += term[o];
                 }
                 for (int o = 0; o < EO; ++o)
-                    if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + places[k * EO + o] + pack * SIZE, y[o]);
+                    if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + of.place[(batch * p.batch + k) * PLACES + VI + o] + pack * SIZE, y[o]);
             }
             for (int o = 0; o < CO; ++o) {
-                A* const to = last ? static_cast<A*>(p.partial) + (o * p.groups + blockIdx.x) * p.extent : sums + o * p.extent;
-                for (int s = 0; s < SIZE && p.out[EO + o]; ++s) to[pack * SIZE + s] = sum[o][s];
+                if (!p.out[EO + o]) continue;
+                A* const to = static_cast<A*>(p.partial) + (o * p.groups + blockIdx.x) * p.extent + pack * SIZE;
+                for (int s = 0; s < SIZE; ++s) (last ? to[s] : sums[(o * SIZE + s) * packs() + pack]) = sum[o][s];
             }
         }
     }
 
-    BARACUDA_FN GroupWalk(const Operands& operands, const Formula& f, A* inputs) : p(operands), formula(f), row_in(inputs) {
+    BARACUDA_FN GroupWalk(const Operands& operands, const Formula& f, const Static& memory) : p(operands), formula(f), of(memory) {
         first = blockIdx.x * p.group;
         rows = int(p.rows - first < p.group ? p.rows - first : p.group);
         chunks = int((p.extent + CHUNK - 1) / CHUNK);
+        warp = threadIdx.x / LANES;
+        lane = threadIdx.x % LANES;
         held = reinterpret_cast<Pack<T>*>(dynamic_shared());
         sums = reinterpret_cast<A*>(row_of(p.stages, 0, 0));
-        for (int t = threadIdx.x; t < rows * RI; t += AGGREGATE_THREADS) {
+        for (int k = threadIdx.x; k < rows; k += blockDim.x) {
             i64 offset[EI + RI + EO] = {};
-            p.kept.add(first + t / at_least_one(RI), offset);
-            const int r = t % at_least_one(RI);
-            BARACUDA_UNROLL
-            for (int o = 0; o < RI; ++o)  // a place that is known when this is compiled
-                if (o == r) row_in[t] = row_input<T, Formula>(p, o, offset[EI + o]);
+            p.kept.add(first + k, offset);
+            for (int i = 0; i < VI; ++i) of.place[k * PLACES + i] = offset[i];
+            for (int o = 0; o < EO; ++o) of.place[k * PLACES + VI + o] = offset[EI + RI + o];
+            A row_in[at_least_one(RI)];
+            for (int r = 0; r < RI; ++r) of.row_in[k * RI + r] = row_in[r] = row_input<T, Formula>(p, r, offset[EI + r]);
+            of.known[k] = formula.known(row_in);
         }
+        __syncthreads();
     }
 
-    BARACUDA_FN void run(State* states, Row* values, i64* places) const {
+    BARACUDA_FN void run() const {
         const int batches = (rows + p.batch - 1) / p.batch;
         if (p.stages > 1) fetch(0);
         commit_copies();
@@ -346,11 +352,11 @@ template <class T, class Formula, class Operands> struct GroupWalk {
             if (p.stages > 1) wait_for_copies<1>();
             else wait_for_copies<0>();
             __syncthreads();
-            aggregate(batch, states);
+            aggregate(batch);
             __syncthreads();
-            finish(batch, states, values, places);
+            finish(batch);
             __syncthreads();
-            map(batch, values, places, batch == batches - 1);
+            map(batch, batch == batches - 1);
             __syncthreads();  // before others take the place of these rows
         }
     }
@@ -358,11 +364,12 @@ template <class T, class Formula, class Operands> struct GroupWalk {
 
 template <class T, class Formula, class Operands> BARACUDA_FN void walk_groups(const Operands& p, const Formula& formula) {
     using Walk = GroupWalk<T, Formula, Operands>;
+    BARACUDA_SHARED(compute_t<T>, row_in, Walk::MOST_ROWS * at_least_one(Operands::RI));
+    BARACUDA_SHARED(typename Walk::Known, known, Walk::MOST_ROWS);
+    BARACUDA_SHARED(i64, place, Walk::MOST_ROWS * Walk::PLACES);
     BARACUDA_SHARED(typename Walk::State, states, Walk::MOST);
     BARACUDA_SHARED(typename Walk::Row, values, Walk::MOST);
-    BARACUDA_SHARED(compute_t<T>, row_in, Walk::MOST_ROWS * at_least_one(Operands::RI));
-    BARACUDA_SHARED(i64, places, Walk::MOST * at_least_one(Operands::EO));
-    Walk(p, formula, row_in).run(states, values, places);
+    Walk(p, formula, {row_in, known, place, states, values}).run();
 }
 
 }  // namespace baracuda

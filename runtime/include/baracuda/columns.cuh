@@ -29,6 +29,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     bool there;
     i64 offset[at_least_one(Operands::IN + Operands::OUT)];
     A row_in[VC][at_least_one(RI)];
+    typename Formula::Known known[VC];
 
     BARACUDA_FN ColumnTile(const Operands& operands, const Formula& f) : p(operands), formula(f) {
         const i64 tiles = (p.columns + COLUMNS - 1) / COLUMNS;
@@ -48,6 +49,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             if (RI > 0 && there) p.kept.add(row(v), place);
             for (int r = 0; r < RI; ++r)
                 row_in[v][r] = there ? row_input<T, Formula>(p, r, place[EI + r]) : A(0);
+            known[v] = formula.known(row_in[v]);
         }
     }
 
@@ -87,14 +89,14 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         widen_all(x, in);
         if constexpr (Formula::BEGINS) {
             if (begins)
-                for (int v = 0; v < VC; ++v) formula.begin(run[v], in[v][0], row_in[v], first);
+                for (int v = 0; v < VC; ++v) formula.begin(run[v], in[v][0], known[v], first);
         }
-        if (push_usual<COUNT>(formula, run, in, row_in, first)) return;
+        if (push_usual<COUNT>(formula, run, in, known, first)) return;
         forget_memory();
         read(x);
         widen_all(x, in);
         BARACUDA_UNROLL
-        for (int v = 0; v < VC; ++v) push_copies<COUNT>(formula, run[v], in[v], row_in[v], first);
+        for (int v = 0; v < VC; ++v) push_copies<COUNT>(formula, run[v], in[v], known[v], first);
     }
 
     // Elements are taken in by parts of a lane's SIZE. Those that come next are on their way meanwhile, into memory of
@@ -209,7 +211,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         if (EO > 0) static_cast<State*>(p.states)[number] = state;
         if constexpr (Operands::RO > 0) {
             const RowCursor<T, Formula, i64, EI, RI, EO, Operands::RO> cursor(p, formula, number);
-            cursor.write_row(formula.values(state, cursor.row_in[0], p.extent));
+            cursor.write_row(formula.values(state, cursor.row_in, p.extent));
         }
     }
 

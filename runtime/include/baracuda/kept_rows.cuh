@@ -1,77 +1,156 @@
 // Rows that are read once: all packs of a row are sent for together, and stay in shared memory until their elements are
 // mapped. Memory would else be read twice where the rows under way are more than the caches hold.
 //
-// For rows made of whole packs, of which a warp takes a chunk at most. Formulas and tree are those of aggregate.cuh.
+// For rows made of whole packs, of which a warp takes a chunk at most. A block takes rows in turns, as many at a time as
+// its warps make up teams: the packs of a team's next row take the places of those that are mapped. Inputs of columns,
+// which are the same for all rows, stay in shared memory too where there is room. Formulas and tree are those of
+// aggregate.cuh.
 #pragma once
 #include <baracuda/columns.cuh>
 
 namespace baracuda {
 
-// Dynamic shared memory holds `steps` packs of every thread for each input of elements, those apart that are the same
-// for all rows: caches hold these.
-template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO>
-BARACUDA_FN void aggregate_kept_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& formula) {
-    using Cursor = RowCursor<T, Formula, Offset, EI, RI, EO, RO>;
-    constexpr int SIZE = Cursor::SIZE, KEPT = EI - Formula::COLUMN_INPUTS;
-    constexpr int TOGETHER = SIZE < 8 ? 8 / SIZE : 1;  // packs of a cheaper step
-    const int threads = blockDim.x, lane = threadIdx.x & (p.lanes() - 1);
-    const int warp = threadIdx.x / LANES, warp_of_row = warp & (p.warps() - 1);
-    const Cursor cursor(p, formula, (i64(blockIdx.x) * threads + threadIdx.x) >> (p.lane_bits + p.warp_bits));
+template <class T, class Formula, class Operands> struct KeptRows {
+    static constexpr int EI = Operands::EI, EO = Operands::EO, RO = Operands::RO;
+    static constexpr int COLUMN_INPUTS = Formula::COLUMN_INPUTS, KEPT = EI - COLUMN_INPUTS;
+    using Cursor = RowCursor<T, Formula, i64, EI, Operands::RI, EO, RO>;
+    using Packs = Pack<T>[at_least_one(EI)];
+    static constexpr int SIZE = Cursor::SIZE;
+    static constexpr int TOGETHER = SIZE < 8 ? 8 / SIZE : 1;                     // packs of a cheaper step
+    static constexpr int AT_ONCE = SIZE < 8 && EI < 3 ? 4 : 2;                   // packs that are mapped side by side
 
-    const i64 first = warp_of_row * CHUNK + lane * SIZE;
-    const int packs = whole_packs<T>(cursor.extent - first), steps = whole_packs<T>(p.extent);
-    const auto element = [first](int k) { return first + k * LANES * SIZE; };
-    Bytes<16>* const own = reinterpret_cast<Bytes<16>*>(dynamic_shared()) + threadIdx.x;
-    const auto slot = [=](int i, int k) { return own + (i * steps + k) * threads; };
-    BARACUDA_KEEP_LOOP
-    for (int k = 0; k < packs; ++k)
+    const Operands& p;
+    const Formula& formula;
+    int lane, warp, warp_of_row, steps, packs;
+    i64 first;            // the thread's first element of a row
+    Bytes<16>* own;       // [input][step][thread]
+    const T* column[at_least_one(COLUMN_INPUTS)];
+
+    BARACUDA_FN KeptRows(const Operands& operands, const Formula& f) : p(operands), formula(f) {
+        lane = threadIdx.x & (p.lanes() - 1);
+        warp = threadIdx.x / LANES;
+        warp_of_row = warp & (p.warps() - 1);
+        first = warp_of_row * CHUNK + lane * SIZE;
+        steps = whole_packs<T>(p.extent);
+        packs = whole_packs<T>(p.extent - first);
+        own = reinterpret_cast<Bytes<16>*>(dynamic_shared()) + threadIdx.x;
+        int held = KEPT;
+        while (held > 0 && !is_there<Formula>(p, held - 1)) --held;
+        T* kept = reinterpret_cast<T*>(dynamic_shared()) + held * steps * int(blockDim.x) * SIZE;
+        for (int i = 0; i < COLUMN_INPUTS; ++i, kept += p.extent) {
+            column[i] = static_cast<const T*>(p.in[KEPT + i]);
+            if (!p.columns_kept || !is_there<Formula>(p, KEPT + i)) continue;
+            for (i64 element = threadIdx.x * SIZE; element < p.extent; element += blockDim.x * SIZE)
+                copy_async(reinterpret_cast<Bytes<16>*>(kept + element), column[i] + element);
+            column[i] = kept;
+        }
+    }
+
+    BARACUDA_FN Bytes<16>* slot(int i, int k) const { return own + (i * steps + k) * blockDim.x; }
+    BARACUDA_FN i64 element(int k) const { return first + k * (LANES * SIZE); }
+
+    // Where the elements of a row lie.
+    BARACUDA_FN void places(i64 row, const T* (&from)[at_least_one(KEPT)]) const {
+        i64 offset[Operands::IN + Operands::OUT] = {};
+        p.kept.add(row, offset);
+        for (int i = 0; i < KEPT; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i] + first;
+    }
+    BARACUDA_FN void fetch(const T* const (&from)[at_least_one(KEPT)], int k) const {
         for (int i = 0; i < KEPT; ++i)
-            if (is_there<Formula>(p, i)) copy_async(slot(i, k), cursor.from[i] + element(k));
-    commit_copies();
-    wait_for_copies<0>();
-    const auto read = [&](int k, Pack<T> (&pack)[at_least_one(EI)]) {
+            if (is_there<Formula>(p, i)) copy_async(slot(i, k), from[i] + k * (LANES * SIZE));
+    }
+    BARACUDA_FN void read(int k, Packs& pack) const {
         for (int i = 0; i < EI; ++i)
-            pack[i] = pack_at<T, Formula>(p, i, i < KEPT ? reinterpret_cast<const T*>(slot(i, k)) : cursor.from[i] + element(k));
-    };
-
-    typename Formula::Run run[1];
-    if constexpr (Formula::BEGINS) {
-        if (packs > 0) {
-            Pack<T> pack[at_least_one(EI)];
-            read(0, pack);
-            cursor.begin(run[0], pack, first);
-        }
+            pack[i] = pack_at<T, Formula>(p, i, i < KEPT ? reinterpret_cast<const T*>(slot(i, k)) : column[i < KEPT ? 0 : i - KEPT] + element(k));
     }
-    int k = 0;
-    if constexpr (TOGETHER > 1) {
+
+    // What a lane takes in of its row.
+    BARACUDA_FN typename Formula::State aggregate(const Cursor& cursor, int count) const {
+        typename Formula::Run run[1];
+        if constexpr (Formula::BEGINS) {
+            if (count > 0) {
+                Packs pack;
+                read(0, pack);
+                cursor.begin(run[0], pack, first);
+            }
+        }
+        int k = 0;
+        if constexpr (TOGETHER > 1) {
+            BARACUDA_KEEP_LOOP
+            for (; k + TOGETHER <= count; k += TOGETHER) {
+                Packs pack[TOGETHER];
+                BARACUDA_UNROLL
+                for (int j = 0; j < TOGETHER; ++j) read(k + j, pack[j]);
+                cursor.template push_packs<TOGETHER>(run, pack, element(k));
+            }
+        }
         BARACUDA_KEEP_LOOP
-        for (; k + TOGETHER <= packs; k += TOGETHER) {
-            Pack<T> pack[TOGETHER][at_least_one(EI)];
-            BARACUDA_UNROLL
-            for (int j = 0; j < TOGETHER; ++j) read(k + j, pack[j]);
-            cursor.template push_packs<TOGETHER>(run, pack, element(k));
+        for (; k < count; ++k) {
+            Packs pack;
+            read(k, pack);
+            cursor.template push_packs<1>(run, &pack, element(k));
+        }
+        return Formula::close(run[0]);
+    }
+
+    // COUNT packs of a lane from k on; packs of the next row, if there is one, take their places.
+    template <int COUNT>
+    BARACUDA_FN void map(const Cursor& cursor, const typename Formula::Row& row, int k, const T* const (&coming)[at_least_one(KEPT)], bool more) const {
+        Packs pack[COUNT];
+        BARACUDA_UNROLL
+        for (int j = 0; j < COUNT; ++j) read(k + j, pack[j]);
+        BARACUDA_UNROLL
+        for (int j = 0; j < COUNT; ++j) {
+            cursor.map_packs(row, pack[j], element(k + j));
+            if (more) fetch(coming, k + j);
         }
     }
-    BARACUDA_KEEP_LOOP
-    for (; k < packs; ++k) {
-        Pack<T> pack[at_least_one(EI)];
-        read(k, pack);
-        cursor.template push_packs<1>(run, &pack, element(k));
-    }
-    typename Formula::State state = merge_lanes<Formula>(Formula::close(run[0]), lane, p.lanes());
-    if (p.warps() > 1) state = merge_warps<Formula>(state, lane, warp, p.warps());
-    if (cursor.row >= p.rows) return;
 
-    const typename Formula::Row row = formula.values(state, cursor.row_in[0], p.extent);
-    if constexpr (RO > 0) {
-        if (lane == 0 && warp_of_row == 0) cursor.write_row(row);
+    BARACUDA_FN void run() const {
+        const int threads_a_row = p.lanes() * p.warps(), teams = int(blockDim.x) / threads_a_row;
+        const i64 team = threadIdx.x / threads_a_row, stride = i64(gridDim.x) * teams;
+        const T* coming[at_least_one(KEPT)];
+        if (blockIdx.x * i64(teams) + team < p.rows) {
+            places(blockIdx.x * i64(teams) + team, coming);
+            BARACUDA_KEEP_LOOP
+            for (int k = 0; k < packs; ++k) fetch(coming, k);
+        }
+        commit_copies();
+        bool others_wait = COLUMN_INPUTS > 0;  // for what this thread copied or merged
+        BARACUDA_KEEP_LOOP
+        for (i64 first_row = blockIdx.x * i64(teams); first_row < p.rows; first_row += stride) {
+            const Cursor cursor(p, formula, first_row + team);
+            const bool there = cursor.row < p.rows;
+            wait_for_copies<0>();
+            if (others_wait) __syncthreads();
+            others_wait = p.warps() > 1;
+            typename Formula::State state = merge_lanes<Formula>(aggregate(cursor, there ? packs : 0), lane, p.lanes());
+            if (p.warps() > 1) state = merge_warps<Formula>(state, lane, warp, p.warps());
+            if (!there) continue;
+
+            const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
+            if constexpr (RO > 0) {
+                if (lane == 0 && warp_of_row == 0) cursor.write_row(row);
+            }
+            const bool more = cursor.row + stride < p.rows;
+            if (more) places(cursor.row + stride, coming);
+            int k = 0;
+            BARACUDA_KEEP_LOOP
+            for (; k + AT_ONCE <= packs; k += AT_ONCE) map<AT_ONCE>(cursor, row, k, coming, more);
+            BARACUDA_KEEP_LOOP
+            for (; k < packs; ++k) map<1>(cursor, row, k, coming, more);
+            commit_copies();
+        }
     }
-    BARACUDA_KEEP_LOOP
-    for (k = 0; k < packs; ++k) {
-        Pack<T> pack[at_least_one(EI)];
-        read(k, pack);
-        cursor.map_packs(row, pack, element(k));
+};
+
+template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_rows(const Operands& p, const Formula& formula) {
+    if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
+        bool bare = true;
+        for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) bare &= !Formula::may_lack(i) || !p.in[i];
+        if (bare) return KeptRows<T, Bare<Formula>, Operands>(p, Bare<Formula>(formula)).run();
     }
+    KeptRows<T, Formula, Operands>(p, formula).run();
 }
 
 }  // namespace baracuda

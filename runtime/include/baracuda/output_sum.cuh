@@ -13,12 +13,12 @@ template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum :
     Formula formula;
 
     BARACUDA_FN explicit OutputSum(const Formula& of_element) : formula(of_element) {}
-    BARACUDA_FN void push(Run& run, const A (&in)[IN], const A (&)[1], i64) const {
+    BARACUDA_FN void push(Run& run, const A (&in)[IN], const Known&, i64) const {
         A out[OUT];
         formula(in, out);
         run.sum += out[PLACE];
     }
-    BARACUDA_FN void begin(Run&, const A (&)[IN], const A (&)[1], i64) const {}
+    BARACUDA_FN void begin(Run&, const A (&)[IN], const Known&, i64) const {}
     BARACUDA_FN static State close(const Run& run) { return run; }
     BARACUDA_FN static State merge(const State& a, const State& b) { return {a.sum + b.sum}; }
     BARACUDA_FN Row values(const State& state, const A (&)[1], i64) const { return {state.sum}; }
