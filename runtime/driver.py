@@ -24,7 +24,6 @@ _FUNCTION_MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BY
 _DEVICE_MULTIPROCESSORS = 16  # cudaDevAttrMultiProcessorCount
 _DEVICE_MAJOR = 75  # cudaDevAttrComputeCapabilityMajor
 _DEVICE_MINOR = 76  # cudaDevAttrComputeCapabilityMinor
-_DEVICE_SHARED = 81  # cudaDevAttrMaxSharedMemoryPerMultiprocessor
 _DEVICE_MAX_SHARED = 97  # cudaDevAttrMaxSharedMemoryPerBlockOptin
 _NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED
 _CAPTURE_IMPLICIT = 906  # cudaErrorStreamCaptureImplicit
@@ -106,11 +105,6 @@ def device_arch(index: int) -> str:
 def multiprocessor_count(index: int) -> int:
     """The number of multiprocessors of device ``index``."""
     return _device_attribute(_DEVICE_MULTIPROCESSORS, index)
-
-
-def shared_memory_of_multiprocessor(index: int) -> int:
-    """The bytes of shared memory that the blocks of one multiprocessor of device ``index`` have together."""
-    return _device_attribute(_DEVICE_SHARED, index)
 
 
 def max_shared_memory(index: int) -> int:

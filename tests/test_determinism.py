@@ -7,7 +7,7 @@ import pytest
 from devices import aggregating, each_op, each_program, small_problems
 
 from baracuda.codegen import verify
-from baracuda.engines import aggregate
+from baracuda.engines import aggregate, shared_memory
 from baracuda.host import ORDER_VARIABLE
 from baracuda.sku import PlanPreference
 
@@ -195,6 +195,14 @@ def held(op, direction):
     )
 
 
+def no_columns_kept(device, team, a_warp, a_block):
+    return 0 if a_block else shared_memory.fit_warps(device, team, a_warp, a_block)
+
+
+def nothing_fits(*_):
+    return 0
+
+
 @each_op(dtypes=["bf16", "f32", "f64"], where=held)
 def test_rows_that_a_block_holds_have_the_same_bits(backend, op, direction, dtype, monkeypatch):
     """Rows of a part of a warp, of a warp, and of several, the last of them not full."""
@@ -208,7 +216,15 @@ def test_rows_that_a_block_holds_have_the_same_bits(backend, op, direction, dtyp
                 continue
             taken += 1
             prepared.launch()
-            with monkeypatch.context() as without:
-                without.setattr(aggregate, "shared_bytes", lambda device: 0)
-                assert_same_bits(verify.run(backend, problem, values), prepared.outputs(), problem)
+            want = prepared.outputs()
+            others = {
+                "nothing fits": ("fit_warps", nothing_fits),
+                "no columns": ("fit_warps", no_columns_kept),
+                "one block": ("TURN_BYTES", 1 << 30),
+                "no turns": ("TURN_BYTES", 0),
+            }
+            for name, change in others.items():
+                with monkeypatch.context() as otherwise:
+                    otherwise.setattr(aggregate, *change)
+                    assert_same_bits(verify.run(backend, problem, values), want, f"{problem} {name}")
     assert taken >= 2

@@ -22,7 +22,7 @@ from baracuda.engines.base import (
     scalar_format,
 )
 from baracuda.engines.column_sums import ColumnSums, compute_rows
-from baracuda.engines.occupancy import fit_blocks
+from baracuda.engines.shared_memory import fit_warps
 from baracuda.layout import Walk, broadcast_strides, column_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, compiled, pack_scalars
 from baracuda.shapes import numel
@@ -37,6 +37,9 @@ WARPS = THREADS // LANES
 
 #: Rows that blocks share aim at this many: two a multiprocessor, and few streams of memory.
 BUSY_BLOCKS = 256
+
+#: Short rows that a block holds are taken in turns, until it has held so many bytes in their places.
+TURN_BYTES = 8 * 1024
 
 #: Neighbouring rows are read side by side from this many bytes on, a sector of memory.
 COLUMN_BYTES = 32
@@ -279,20 +282,21 @@ class Rows:
         """The launch that reads rows once; None where they are not mapped, or a block cannot hold them."""
         program, spread = self.program, self._spread
         mapped = any(tensors[name] is not None for name in program.outputs)
-        whole = layout.variant == "contig" and layout.packed and self._extent % self._pack == 0
+        whole = layout.variant == "contig" and layout.packed and self._extent % self._pack == 0 < self._extent
         if not (mapped and whole and spread.chunks == spread.splits == 1):
             return None
         steps = ceil_div(min(self._extent, CHUNK), LANES * self._pack)
         a_warp = self._given(program.element_inputs, tensors) * steps * LANES * 16
         columns = self._given(program.column_inputs, tensors) * self._extent * self.problem.element.itemsize
         for kept_columns in (columns, 0):
-            blocks = fit_blocks(self.problem.device, spread.warps, WARPS, a_warp, kept_columns)
-            if blocks is not None:
+            warps = fit_warps(self.problem.device, spread.warps, a_warp, kept_columns)
+            if warps:
+                teams = warps * LANES // (spread.lanes * spread.warps)
+                turns = max(TURN_BYTES // (a_warp * spread.warps), 1)
                 step = self._step("kept", layout, tensors, spread, columns_kept=kept_columns > 0)
-                teams = blocks.warps // spread.warps * LANES // spread.lanes
-                grid = min(ceil_div(self._rows, teams), blocks.count)
-                shared = blocks.warps * a_warp + kept_columns
-                return replace(step, grid=grid, threads=blocks.warps * LANES, shared=shared)
+                grid = ceil_div(self._rows, teams * turns)
+                shared = warps * a_warp + kept_columns
+                return replace(step, grid=grid, threads=warps * LANES, shared=shared)
         return None
 
     @staticmethod

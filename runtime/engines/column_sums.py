@@ -16,7 +16,7 @@ from baracuda.engines.base import (
     ceil_div,
     check_rank,
 )
-from baracuda.engines.occupancy import largest_block
+from baracuda.engines.shared_memory import largest_block
 from baracuda.layout import Walk, broadcast_strides, column_strides, merge
 from baracuda.packing import axes_format, axes_values, divisor
 from baracuda.shapes import numel
@@ -103,9 +103,10 @@ class ColumnSums:
         row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize
         sums = len(op.column_outputs) * self._extent * element.compute.itemsize
         room = largest_block(self.problem.device, WALK_STATIC)
-        for stages in (2, 1):
+        # Mapping a batch while the next is aggregated pays where warps have two rows or more to aggregate.
+        for stages, least in ((3, 2), (2, 1), (1, 1)):
             batch = min((room - sums) // (stages * row), MOST_CHUNKS // chunks, self._group)
-            if batch > 0:
+            if batch >= least:
                 return _Held(batch, stages, stages * batch * row + sums)
         return None
 

@@ -194,14 +194,14 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         Known* known;   // [row of the group]
         i64* place;     // [row of the group][operand], where its elements lie
         State* states;  // [row of the batch][chunk]
-        Row* values;    // [row of the batch]
+        Row* values;    // [two batches][row of the batch]
     };
 
     const Operands& p;
     const Formula& formula;
     Static of;
     i64 first;  // row of the group
-    int rows, chunks, warp, lane;
+    int rows, batches, chunks, warps, warp, lane;
     Pack<T>* held;  // [stage][row of the batch][input][pack]
     A* sums;        // [output][element of a pack][pack]
 
@@ -262,61 +262,68 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         return Formula::close(run[0]);
     }
 
-    // The states of the chunks of a batch. The warps take turns, since there may be fewer chunks than warps.
+    BARACUDA_FN int items(int batch) const { return rows_of(batch) * chunks; }
+    BARACUDA_FN Row* value_of(int batch, int k) const { return of.values + batch % 2 * MOST + k; }
+
+    // The states of the chunks of a batch, and where a row has no other chunk its values.
     BARACUDA_FN void aggregate(int batch) const {
-        const int items = rows_of(batch) * chunks, warps = int(blockDim.x) / LANES;
         BARACUDA_KEEP_LOOP
-        for (int item = (warp + batch * items) % warps; item < items; item += warps) {
+        for (int item = warp; item < items(batch); item += warps) {
             const int k = chunks == 1 ? item : item / chunks;
             const State state = merge_lanes<Formula>(of_lane(batch % p.stages, k, of.known[batch * p.batch + k], item - k * chunks), lane, LANES);
-            if (lane == 0) of.states[item] = state;
+            if (lane != 0) continue;
+            if (chunks == 1) set_values(batch, k, state);
+            else of.states[item] = state;
         }
     }
 
-    // The values of a batch's rows. Chunks merge by a balanced tree; identities, which change no bit, are left out.
+    BARACUDA_FN void set_values(int batch, int k, const State& state) const {
+        A row_in[at_least_one(RI)];
+        for (int r = 0; r < RI; ++r) row_in[r] = of.row_in[(batch * p.batch + k) * RI + r];
+        *value_of(batch, k) = formula.values(state, row_in, p.extent);
+    }
+
+    // The values of a batch's rows of several chunks, which merge by a balanced tree; identities, which change no bit,
+    // are left out.
     BARACUDA_FN void finish(int batch) const {
         const int k = threadIdx.x;
         if (k >= rows_of(batch)) return;
         State* const own = of.states + k * chunks;
         for (int span = 1; span < chunks; span *= 2)
             for (int c = 0; c + span < chunks; c += 2 * span) own[c] = Formula::merge(own[c], own[c + span]);
-        A row_in[at_least_one(RI)];
-        for (int r = 0; r < RI; ++r) row_in[r] = of.row_in[(batch * p.batch + k) * RI + r];
-        of.values[k] = formula.values(own[0], row_in, p.extent);
+        set_values(batch, k, own[0]);
     }
 
-    // The element outputs of a batch, and the columns' sums so far.
-    BARACUDA_FN void map(int batch, bool last) const {
+    // The element outputs of a batch at a lane's columns, and the columns' sums so far.
+    BARACUDA_FN void map(int batch, int pack, bool last) const {
+        if (pack >= packs()) return;
         const int count = rows_of(batch);
+        A sum[CO][SIZE];
+        Pack<T> column[at_least_one(EI - VI)];
+        for (int i = VI; i < EI; ++i) column[i - VI] = pack_of(i, 0, 0, pack);
+        for (int o = 0; o < CO; ++o)
+            for (int s = 0; s < SIZE; ++s) sum[o][s] = batch ? sums[(o * SIZE + s) * packs() + pack] : A(0);
         BARACUDA_KEEP_LOOP
-        for (int pack = threadIdx.x; pack < packs(); pack += blockDim.x) {
-            A sum[CO][SIZE];
-            Pack<T> column[at_least_one(EI - VI)];
-            for (int i = VI; i < EI; ++i) column[i - VI] = pack_of(i, 0, 0, pack);
-            for (int o = 0; o < CO; ++o)
-                for (int s = 0; s < SIZE; ++s) sum[o][s] = batch ? sums[(o * SIZE + s) * packs() + pack] : A(0);
-            BARACUDA_KEEP_LOOP
-            for (int k = 0; k < count; ++k) {
-                const Row row = of.values[k];
-                Pack<T> x[EI], y[at_least_one(EO)];
-                for (int i = 0; i < EI; ++i) x[i] = i < VI ? pack_of(i, batch % p.stages, k, pack) : column[i < VI ? 0 : i - VI];
-                BARACUDA_UNROLL
-                for (int s = 0; s < SIZE; ++s) {
-                    A in[EI], result[at_least_one(EO)], term[CO];
-                    for (int i = 0; i < EI; ++i) in[i] = widen_at(x[i], s);
-                    formula.map(row, in, i64(pack) * SIZE + s, result);
-                    formula.columns(row, in, i64(pack) * SIZE + s, term);
-                    for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
-                    for (int o = 0; o < CO; ++o) sum[o][s] += term[o];
-                }
-                for (int o = 0; o < EO; ++o)
-                    if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + of.place[(batch * p.batch + k) * PLACES + VI + o] + pack * SIZE, y[o]);
+        for (int k = 0; k < count; ++k) {
+            const Row row = *value_of(batch, k);
+            Pack<T> x[EI], y[at_least_one(EO)];
+            for (int i = 0; i < EI; ++i) x[i] = i < VI ? pack_of(i, batch % p.stages, k, pack) : column[i < VI ? 0 : i - VI];
+            BARACUDA_UNROLL
+            for (int s = 0; s < SIZE; ++s) {
+                A in[EI], result[at_least_one(EO)], term[CO];
+                for (int i = 0; i < EI; ++i) in[i] = widen_at(x[i], s);
+                formula.map(row, in, i64(pack) * SIZE + s, result);
+                formula.columns(row, in, i64(pack) * SIZE + s, term);
+                for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
+                for (int o = 0; o < CO; ++o) sum[o][s] += term[o];
             }
-            for (int o = 0; o < CO; ++o) {
-                if (!p.out[EO + o]) continue;
-                A* const to = static_cast<A*>(p.partial) + (o * p.groups + blockIdx.x) * p.extent + pack * SIZE;
-                for (int s = 0; s < SIZE; ++s) (last ? to[s] : sums[(o * SIZE + s) * packs() + pack]) = sum[o][s];
-            }
+            for (int o = 0; o < EO; ++o)
+                if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + of.place[(batch * p.batch + k) * PLACES + VI + o] + pack * SIZE, y[o]);
+        }
+        for (int o = 0; o < CO; ++o) {
+            if (!p.out[EO + o]) continue;
+            A* const to = static_cast<A*>(p.partial) + (o * p.groups + blockIdx.x) * p.extent + pack * SIZE;
+            for (int s = 0; s < SIZE; ++s) (last ? to[s] : sums[(o * SIZE + s) * packs() + pack]) = sum[o][s];
         }
     }
 
@@ -324,6 +331,8 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         first = blockIdx.x * p.group;
         rows = int(p.rows - first < p.group ? p.rows - first : p.group);
         chunks = int((p.extent + CHUNK - 1) / CHUNK);
+        batches = (rows + p.batch - 1) / p.batch;
+        warps = int(blockDim.x) / LANES;
         warp = threadIdx.x / LANES;
         lane = threadIdx.x % LANES;
         held = reinterpret_cast<Pack<T>*>(dynamic_shared());
@@ -340,13 +349,13 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         __syncthreads();
     }
 
-    BARACUDA_FN void run() const {
-        const int batches = (rows + p.batch - 1) / p.batch;
-        if (p.stages > 1) fetch(0);
-        commit_copies();
+    // One batch after the other, while the next is on its way.
+    BARACUDA_FN void in_turns() const {
         BARACUDA_KEEP_LOOP
         for (int batch = 0; batch < batches; ++batch) {
             const int coming = batch + p.stages - 1;
+            if (p.stages > 1 && batch == 0) fetch(0);
+            commit_copies();
             if (coming < batches) fetch(coming);
             commit_copies();
             if (p.stages > 1) wait_for_copies<1>();
@@ -354,11 +363,43 @@ template <class T, class Formula, class Operands> struct GroupWalk {
             __syncthreads();
             aggregate(batch);
             __syncthreads();
-            finish(batch);
-            __syncthreads();
-            map(batch, batch == batches - 1);
+            if (chunks > 1) {
+                finish(batch);
+                __syncthreads();
+            }
+            BARACUDA_KEEP_LOOP
+            for (int pack = threadIdx.x; pack < packs(); pack += blockDim.x) map(batch, pack, batch == batches - 1);
             __syncthreads();  // before others take the place of these rows
         }
+    }
+
+    // A batch is mapped while the next is aggregated and the one after it is on its way. The warps that have nothing to
+    // aggregate map, if they are enough.
+    BARACUDA_FN void side_by_side() const {
+        const int units = (packs() + LANES - 1) / LANES;
+        fetch(0);
+        BARACUDA_KEEP_LOOP
+        for (int batch = 0; batch <= batches; ++batch) {
+            commit_copies();
+            wait_for_copies<0>();
+            __syncthreads();
+            if (batch + 1 < batches) fetch(batch + 1);
+            if (chunks > 1) {
+                if (batch > 0) finish(batch - 1);
+                __syncthreads();
+            }
+            const int busy = batch < batches ? items(batch) : 0;
+            if (busy) aggregate(batch);
+            const int first = (warps - busy) * 4 < units ? 0 : busy;
+            if (batch == 0 || warp < first) continue;
+            BARACUDA_KEEP_LOOP
+            for (int unit = warp - first; unit < units; unit += warps - first) map(batch - 1, unit * LANES + lane, batch == batches);
+        }
+    }
+
+    BARACUDA_FN void run() const {
+        if (p.stages > 2) side_by_side();
+        else in_turns();
     }
 };
 
@@ -368,7 +409,7 @@ template <class T, class Formula, class Operands> BARACUDA_FN void walk_groups(c
     BARACUDA_SHARED(typename Walk::Known, known, Walk::MOST_ROWS);
     BARACUDA_SHARED(i64, place, Walk::MOST_ROWS * Walk::PLACES);
     BARACUDA_SHARED(typename Walk::State, states, Walk::MOST);
-    BARACUDA_SHARED(typename Walk::Row, values, Walk::MOST);
+    BARACUDA_SHARED(typename Walk::Row, values, 2 * Walk::MOST);
     Walk(p, formula, {row_in, known, place, states, values}).run();
 }
 
