@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from baracuda.codegen.formula import (
     to_text,
 )
 from baracuda.codegen.matrix import COLUMN_VARIANTS, STATE_VARIANTS, aggregate_variants, summed_outputs
+from baracuda.codegen.rendering.bare import BARE, optional_inputs, without_rounding
 from baracuda.codegen.rendering.environment import banner, fill, fill_own
 from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp
 from baracuda.codegen.spec.model import (
@@ -65,6 +67,7 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
 
 
 def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
+    program = without_rounding(program)
     scope = _scope(program)
     of_row = {name: f"row.{name}" for name in program.row_values}
     known = {name: f"known.{name}" for name in program.known_values}
@@ -93,6 +96,7 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
             }
             for a in program.aggregates
         ],
+        "optional": optional_inputs(program),
         "usual": usual,
         "begins": begins,
         "flags": _flags(op, program, usual, begins),
@@ -234,7 +238,8 @@ def _head(op: Op, program: Program, template: str) -> str:
 def _scope(program: Program) -> dict[str, Type]:
     """The types of the names that the formulas see inside the kernel."""
     kinds: dict[str, str] = {value.name: value.kind for value in program.attributes}
-    for statement in (*program.known_lets, *program.lift_lets, *program.row_lets, *program.lets, *program.column_lets):
+    lets = (program.known_lets, program.lift_lets, program.row_lets, program.lets, program.column_lets)
+    for statement in itertools.chain(*lets):
         kinds[statement.name] = statement.kind
     for aggregate in program.aggregates:
         readable = aggregate.monoid.readable()
@@ -245,6 +250,7 @@ def _scope(program: Program) -> dict[str, Type]:
         **{name: _TYPES[kind] for name, kind in kinds.items()},
         EXTENT: INT,
         INDEX: INT,
+        BARE: BOOL,
     }
 
 

@@ -79,7 +79,9 @@ struct Squares {
     BARACUDA_FN A value() const { return length() / factor(); }
 };
 
-struct Formula : baracuda::RowFormula {
+// BARE_: residual is not there.
+template <bool BARE_> struct FormulaOf : baracuda::RowFormula {
+    static constexpr bool BARE = BARE_;
     static constexpr bool AGGREGATES = true;
     static constexpr bool USUAL = true;
     static constexpr bool ROWS_CHOOSE = true;
@@ -104,7 +106,7 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN void push(Run& run, const A (&in)[3], const Known& known, i64 index) const {
         const A x = in[0];
         const A residual = in[1];
-        const A h = baracuda::stored<T>(x + residual);
+        const A h = BARE ? x : baracuda::stored<T>(x + residual);
         Squares::push(run.s, h, index);
     }
     struct Trial {  // a pack of elements that is taken in by a cheaper step
@@ -116,7 +118,7 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN void push(Trial& trial, const A (&in)[3], const Known& known, i64 index) const {
         const A x = in[0];
         const A residual = in[1];
-        const A h = baracuda::stored<T>(x + residual);
+        const A h = BARE ? x : baracuda::stored<T>(x + residual);
         Squares::push(trial.s, h, index);
     }
     BARACUDA_FN static bool fits(const Trial& trial) {
@@ -155,11 +157,12 @@ struct Formula : baracuda::RowFormula {
         const A x = in[0];
         const A residual = in[1];
         const A gamma = in[2];
-        const A h = baracuda::stored<T>(x + residual);
+        const A h = BARE ? x : baracuda::stored<T>(x + residual);
         out[0] = h * row.scale * row.factor * (gamma + offset);
         out[1] = h;
     }
 };
+using Formula = FormulaOf<false>;
 
 template <class Offset> struct Params {
     baracuda::Rows<Offset, 3, 0, 2, 1> operands;

@@ -67,12 +67,10 @@ template <class Offset, int EI_, int RI_, int EO_, int RO_> struct Rows {
     BARACUDA_FN int warps() const { return 1 << warp_bits; }
 };
 
-// A formula where none of the inputs that may lack is there, those of columns apart: its loops do not ask for them.
-template <class Formula> struct Bare : Formula {
-    static constexpr bool BARE = true;
-    BARACUDA_FN explicit Bare(const Formula& formula) : Formula(formula) {}
-};
-// How many of the inputs that differ from row to row may lack.
+// The formula where none of these is there, of one that is a template of BARE.
+template <class Formula> struct BareOf;
+template <template <bool> class FormulaOf> struct BareOf<FormulaOf<false>> { using type = FormulaOf<true>; };
+// How many of the inputs that differ from row to row may lack: of a formula with some, BARE is a template parameter.
 template <class Formula, int EI> BARACUDA_FN constexpr int optional_inputs() {
     int count = 0;
     for (int i = 0; i < EI - Formula::COLUMN_INPUTS; ++i) count += Formula::may_lack(i);

@@ -148,7 +148,8 @@ template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kep
     if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
         bool bare = true;
         for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) bare &= !Formula::may_lack(i) || !p.in[i];
-        if (bare) return KeptRows<T, Bare<Formula>, Operands>(p, Bare<Formula>(formula)).run();
+        using Bare = typename BareOf<Formula>::type;
+        if (bare) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run();
     }
     KeptRows<T, Formula, Operands>(p, formula).run();
 }
