@@ -12,7 +12,7 @@ import types
 import ml_dtypes
 import numpy as np
 import pytest
-from memory import HOST, address, gather
+from host_memory import HOST, address, gather
 from numpy.lib.stride_tricks import as_strided
 
 from baracuda.checks import byte_span

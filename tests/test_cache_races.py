@@ -171,7 +171,7 @@ def test_a_warm_process_does_not_load_the_compiler(fresh_cache: Path) -> None:
     assert loads_nvrtc()
     assert not loads_nvrtc()
     # Another place to look in may hold another NVRTC, so it is asked once.
-    elsewhere = {"CUDA_PATH": str(fresh_cache)}
+    elsewhere = dict.fromkeys(("CUDA_PATH", "CUDA_HOME"), str(fresh_cache))
     assert loads_nvrtc(**elsewhere)
     assert not loads_nvrtc(**elsewhere)
     (note,) = (fresh_cache / "compilers").iterdir()

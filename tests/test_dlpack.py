@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from memory import HOST, address, gather
+from host_memory import HOST, address, gather
 
 from baracuda.dtypes import ElementKind
 from baracuda.errors import Unsupported

@@ -503,7 +503,7 @@ def test_a_cuda_array_on_the_host_stream(good, op, direction):
 @each_plan()
 def test_a_numpy_array_on_a_cuda_stream(good, op, direction):
     for name, tensor in good.run.tensors.items():
-        array = np.zeros(tensor.shape, np.float32)
+        array = np.zeros_like(tensor.before)
         refused(good, InvalidProblem, f"{name} lies on host", "want cuda:", **{name: array})
 
 

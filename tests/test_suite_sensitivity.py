@@ -182,6 +182,10 @@ def reaching(tree, header):
 @pytest.mark.parametrize(("header", "start", "old", "new"), HEADER_FAULTS)
 def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch, header, start, old, new):
     """Some op of those that use the header must show it."""
+    if not new and device.kind == "cuda":
+        pytest.skip(
+            "the threads of a GPU may be in step without a barrier: compute-sanitizer's racecheck sees it"
+        )
     text = headers()[header]
     assert text[start:].startswith(old)
     broken = text[:start] + new + text[start + len(old) :]

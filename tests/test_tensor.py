@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from memory import HOST
+from host_memory import HOST
 
 from baracuda.dtypes import ElementKind
 from baracuda.errors import InvalidProblem, Unsupported

@@ -119,8 +119,7 @@ def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
         "map_lines": _loads(program, map_values) + _statements(program.lets, scope, of_row),
         "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
         "column_outputs": program.column_outputs,
-        "column_lines": _loads(program, column_values)
-        + _statements(program.column_lets, scope, of_row),
+        "column_lines": _loads(program, column_values) + _statements(program.column_lets, scope, of_row),
         "column_results": [to_cuda(r.value, scope, COMPUTE, of_row) for r in program.column_results],
         "column_kernels": COLUMN_VARIANTS,
         "narrow": _kernels(chosen, "NARROW"),

@@ -19,7 +19,20 @@ _KERNEL_WORDS = frozenset(
 )
 #: Structs that the templates have beside those of monoids.
 _STRUCT_WORDS = frozenset(
-    ["A", "T", "Formula", "FormulaOf", "Known", "Params", "Narrow", "Wide", "Contig", "Strided", "Strided64", "Sums"]
+    [
+        "A",
+        "T",
+        "Formula",
+        "FormulaOf",
+        "Known",
+        "Params",
+        "Narrow",
+        "Wide",
+        "Contig",
+        "Strided",
+        "Strided64",
+        "Sums",
+    ]
 )
 #: What a generated descriptor has beside its fields, and a generated plan's call beside its tensors.
 _DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "MASKS", "check", "self"])
