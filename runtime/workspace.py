@@ -101,7 +101,8 @@ class Workspace:
             raise WorkspaceTooSmall(
                 needed,
                 self.nbytes,
-                f"{plan}: workspace has {self.nbytes} bytes, want {needed}, as workspace_size() says",
+                f"{plan}: workspace has {self.nbytes} bytes, want {needed}, as workspace_size() says: "
+                f"{_way_to(needed, device)}, or select with PlanPreference(max_workspace=0)",
             )
         if self.device != device:
             raise InvalidProblem(
@@ -115,6 +116,13 @@ class Workspace:
 
 
 _NONE = Workspace()
+
+
+def _way_to(needed: int, device: Device) -> str:
+    """What gives a workspace of so many bytes on a device."""
+    if device.kind == "host":
+        return f"give Workspace.host({needed})"
+    return f"give an array of {needed} bytes on {device}, or Workspace.borrowed(...) of one"
 
 
 def _of_pointer(parts: tuple[Any, ...]) -> Workspace:
