@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.dtypes import ElementKind
-from baracuda.errors import MisalignedOperand, Unsupported
+from baracuda.errors import InvalidProblem, MisalignedOperand, Unsupported
 from baracuda.tensor import (
     HOST,
     Adapter,
@@ -312,8 +312,15 @@ def _read_foreign(obj: Any, stream: int | None) -> TensorRef:
 
 def read_interface(obj: Any) -> dict[str, Any] | None:
     """The `__cuda_array_interface__` of `obj`, or None where it has none."""
-    interface = getattr(obj, "__cuda_array_interface__", None)
-    return interface if isinstance(interface, dict) else None
+    try:
+        interface = getattr(obj, "__cuda_array_interface__", None)
+    except Exception as error:
+        text = f"has a __cuda_array_interface__ that raises {type(error).__name__}: {error}"
+        raise RefusalError(InvalidProblem, text) from error
+    if interface is not None and not isinstance(interface, dict):
+        text = f"has a __cuda_array_interface__ that is a {type(interface).__qualname__}, want a dict"
+        raise RefusalError(InvalidProblem, text)
+    return interface
 
 
 _ADAPTERS: dict[str, Adapter] = {

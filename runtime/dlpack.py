@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import weakref
 from typing import Any
 
 from baracuda.arrays import top_module
 from baracuda.dtypes import ElementKind
-from baracuda.errors import Unsupported
+from baracuda.errors import InvalidProblem, Unsupported
 from baracuda.ordering import asked_of_producer
 from baracuda.tensor import (
     HOST,
@@ -137,7 +138,15 @@ def read_dlpack(obj: Any, readonly: bool, stream: int | None) -> TensorRef:
 
 def _device(obj: Any) -> Device:
     """Where `obj` lies, by its `__dlpack_device__`."""
-    device_type, device_id = (int(part) for part in obj.__dlpack_device__())
+    try:
+        device_type, device_id = answer = tuple(operator.index(part) for part in obj.__dlpack_device__())
+    except Exception as error:
+        text = f"has a __dlpack_device__ that gives no device: {type(error).__name__}: {error}"
+        raise RefusalError(InvalidProblem, text) from error
+    if device_id < 0:
+        raise RefusalError(
+            InvalidProblem, f"has a __dlpack_device__ that gives {answer}, want no index below 0"
+        )
     if device_type in _HOST_TYPES:
         return HOST
     if device_type in _CUDA_TYPES:
@@ -151,8 +160,11 @@ def _capsule(obj: Any, asked: dict[str, Any]) -> Any:
             return obj.__dlpack__(max_version=(_MAJOR, 0), **asked)
         except TypeError:  # A producer from before DLPack 1.0 does not know max_version.
             return obj.__dlpack__(**asked)
-    except (BufferError, RuntimeError, ValueError) as error:
+    except (BufferError, RuntimeError, ValueError, AssertionError) as error:
         raise RefusalError(Unsupported, f"cannot be exported by DLPack: {error}") from error
+    except Exception as error:
+        text = f"has a __dlpack__ that raises {type(error).__name__}: {error}"
+        raise RefusalError(InvalidProblem, text) from error
 
 
 def _consume(capsule: Any) -> tuple[Any, int, _Owner]:

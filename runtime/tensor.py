@@ -184,6 +184,7 @@ def as_tensor(obj: object, name: str = "", plan: str = "", stream: int | None = 
     Raises:
         Unsupported: the dtype or the kind of memory is none that a kernel can read.
         MisalignedOperand: a byte stride that is no multiple of the element's size.
+        InvalidProblem: what `obj` says of itself makes no sense.
         TypeError: `obj` is no array.
     """
     adapter = _adapters.get(type(obj))
