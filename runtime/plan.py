@@ -40,7 +40,8 @@ class Plan:
     """Base of the generated plan classes; make one with `select`.
 
     A plan is immutable, owns no device memory, belongs to the device of its `select`, and may be used from
-    several threads.
+    several threads. A copy of it is the plan itself; pickled, it is selected again where it is loaded, on the
+    device of the same index.
     """
 
     TEMPLATE: ClassVar[str]
@@ -58,6 +59,7 @@ class Plan:
     REMEMBERED = 256
 
     _desc: Any
+    _preference: PlanPreference | None
     _op: OpRecord
     _device: Device
     _engine: Engine
@@ -134,7 +136,7 @@ class Plan:
         for violation in cls.violations(desc):
             raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)
-        plan._desc, plan._op, plan._device = desc, op, device
+        plan._desc, plan._preference, plan._op, plan._device = desc, preference, op, device
         shapes, others = cls.shapes(desc), cls.other_shapes(desc)
         conditions = cls.conditions(desc)
         problem = Problem(
@@ -291,6 +293,15 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.sku} on {self._device}: {self._desc!r}>"
+
+    def __copy__(self) -> Plan:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Plan:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).select, (Stream(0, self._device), self._desc, self._preference)
 
     def _sku(self, variant: str) -> KernelSku:
         on_host = self._device.kind == "host"
