@@ -11,6 +11,7 @@ from baracuda.contract import OpRecord, TensorRule
 from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine
 from baracuda.errors import InvalidProblem
+from baracuda.ordering import UNORDERED
 from baracuda.tensor import Device, TensorRef, as_tensor
 
 __all__ = ["ArgumentRules", "Tensors", "Wanted"]
@@ -46,8 +47,11 @@ class ArgumentRules:
     shapes: Mapping[str, tuple[tuple[int, ...], str]]
     conditions: Mapping[str, tuple[bool, str]]
 
-    def validated(self, args: Any) -> Tensors:
-        """The tensors by name, each checked on its own and against the others."""
+    def validated(self, args: Any, stream: int | None = UNORDERED) -> Tensors:
+        """The tensors by name, each checked on its own and against the others.
+
+        `stream` reads them next, as `as_tensor` has it.
+        """
         name, op = self.plan, self.op
         if type(args) is not self.cls:
             raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.cls.__name__}")
@@ -57,7 +61,7 @@ class ArgumentRules:
             if given is None:
                 tensors[rule.name] = None
                 continue
-            tensor = as_tensor(given, rule.name, name)
+            tensor = as_tensor(given, rule.name, name, stream)
             checks.check_element(tensor, rule.name, name, element)
             checks.check_device(tensor, rule.name, name, self.device)
             if tensor.shape not in shapes:

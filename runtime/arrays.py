@@ -7,25 +7,32 @@ raises `RefusalError`, which `as_tensor` turns into the error that names plan an
 from __future__ import annotations
 
 import functools
-import sys
 from typing import Any
 
 import numpy as np
 
 from baracuda.dtypes import ElementKind
-from baracuda.errors import MisalignedOperand, Unsupported
+from baracuda.errors import InvalidProblem, MisalignedOperand, Unsupported
 from baracuda.tensor import (
     HOST,
     Adapter,
     Device,
     RefusalError,
     TensorRef,
-    contiguous_strides,
     cuda_device,
     trusted_tensor,
 )
 
-__all__ = ["adapter_for", "library_of", "read_interface"]
+__all__ = [
+    "IMMUTABLE",
+    "adapter_for",
+    "element_of",
+    "element_strides",
+    "is_ordered",
+    "library_of",
+    "read_interface",
+    "top_module",
+]
 
 # The class that marks an array of a library, by top-level module and name; a subclass counts as one.
 _ARRAY_CLASSES = {
@@ -36,7 +43,7 @@ _ARRAY_CLASSES = {
 }
 
 # Libraries whose arrays never change once they are made: inputs only.
-_IMMUTABLE = ("jax", "jaxlib", "tensorflow")
+IMMUTABLE = ("jax", "jaxlib", "tensorflow")
 
 
 _libraries: dict[type, str] = {}
@@ -46,14 +53,14 @@ def library_of(cls: type) -> str:
     """The library that arrays of type `cls` belong to: "numpy", "cupy", "torch", or its top-level module."""
     library = _libraries.get(cls)
     if library is None:
-        library = _libraries[cls] = _array_library(cls) or _top_module(cls)
+        library = _libraries[cls] = _array_library(cls) or top_module(cls)
     return library
 
 
 def adapter_for(cls: type) -> Adapter:
     """The function that reads an object of type `cls`; for what is no array, one that refuses it."""
     if issubclass(cls, TensorRef):
-        return lambda tensor: tensor
+        return lambda tensor, _stream: tensor
     if issubclass(cls, type):
         return _refuse
     library = _array_library(cls)
@@ -61,15 +68,24 @@ def adapter_for(cls: type) -> Adapter:
 
 
 def _array_library(cls: type) -> str | None:
-    marks = (_ARRAY_CLASSES.get((_top_module(base), base.__name__)) for base in cls.__mro__)
+    marks = (_ARRAY_CLASSES.get((top_module(base), base.__name__)) for base in cls.__mro__)
     return next((mark for mark in marks if mark is not None), None)
 
 
-def _top_module(cls: type) -> str:
+def is_ordered(obj: object) -> bool:
+    """Whether an object can say what its readers wait for, or be asked to make them wait."""
+    # Libraries that have a current stream, and NumPy, leave that to their users.
+    if isinstance(obj, TensorRef) or _array_library(type(obj)) is not None:
+        return False
+    return hasattr(obj, "__dlpack__") or hasattr(obj, "__cuda_array_interface__")
+
+
+def top_module(cls: type) -> str:
+    """The top-level module that a type comes from."""
     return cls.__module__.partition(".")[0]
 
 
-def _refuse(obj: Any) -> TensorRef:
+def _refuse(obj: Any, _stream: int | None = None) -> TensorRef:
     cls = type(obj)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     raise RefusalError(
@@ -79,7 +95,8 @@ def _refuse(obj: Any) -> TensorRef:
     )
 
 
-def _element(dtype: Any) -> ElementKind:
+def element_of(dtype: Any) -> ElementKind:
+    """The element kind of a library's dtype."""
     try:
         return ElementKind.parse(dtype)
     except Unsupported:
@@ -107,7 +124,10 @@ def _element_strides(
     return tuple(stride // itemsize for stride in byte_strides)
 
 
-def _strides(shape: tuple[int, ...], byte_strides: tuple[int, ...], kind: ElementKind) -> tuple[int, ...]:
+def element_strides(
+    shape: tuple[int, ...], byte_strides: tuple[int, ...], kind: ElementKind
+) -> tuple[int, ...]:
+    """Byte strides as element strides."""
     strides = _element_strides(shape, byte_strides, kind.itemsize)
     if strides is None:
         raise RefusalError(
@@ -120,14 +140,14 @@ def _strides(shape: tuple[int, ...], byte_strides: tuple[int, ...], kind: Elemen
 # NumPy
 
 
-def _read_numpy(array: Any) -> TensorRef:
-    kind = _element(array.dtype)
+def _read_numpy(array: Any, _stream: int | None) -> TensorRef:
+    kind = element_of(array.dtype)
     shape = array.shape
     pointer = array.__array_interface__["data"][0]
     return trusted_tensor(
         pointer=pointer,
         shape=shape,
-        strides=_strides(shape, array.strides, kind),
+        strides=element_strides(shape, array.strides, kind),
         element=kind,
         device=HOST,
         readonly=not array.flags.writeable,
@@ -136,7 +156,7 @@ def _read_numpy(array: Any) -> TensorRef:
     )
 
 
-def _refuse_masked(array: Any) -> TensorRef:
+def _refuse_masked(_array: Any, _stream: int | None) -> TensorRef:
     raise RefusalError(Unsupported, "is a masked array, want a plain one: hand over .data, or .filled(value)")
 
 
@@ -181,14 +201,14 @@ def _foreign_bounds(base: Any) -> tuple[int, int] | None:
 # CuPy
 
 
-def _read_cupy(array: Any) -> TensorRef:
-    kind = _element(array.dtype)
+def _read_cupy(array: Any, _stream: int | None) -> TensorRef:
+    kind = element_of(array.dtype)
     shape = tuple(array.shape)
     data = array.data
     return trusted_tensor(
         pointer=data.ptr,
         shape=shape,
-        strides=_strides(shape, tuple(array.strides), kind),
+        strides=element_strides(shape, tuple(array.strides), kind),
         element=kind,
         device=cuda_device(data.device_id),
         readonly=False,
@@ -240,12 +260,12 @@ def _torch_kind(tensor: Any) -> tuple[ElementKind, Device]:
     if tensor.is_nested:
         raise RefusalError(Unsupported, "is a nested tensor, want a dense one")
     device = _torch_device(tensor.device)
-    kind = _element(tensor.dtype)
+    kind = element_of(tensor.dtype)
     _torch_kinds[tensor.dtype, tensor.device, tensor.layout] = kind, device
     return kind, device
 
 
-def _read_torch(tensor: Any) -> TensorRef:
+def _read_torch(tensor: Any, _stream: int | None = None) -> TensorRef:
     found = _torch_kinds.get((tensor.dtype, tensor.device, tensor.layout))
     kind, device = _torch_kind(tensor) if found is None or tensor.is_nested else found
     if tensor.is_neg():  # A conj bit needs no look: it comes with a complex dtype only.
@@ -276,61 +296,31 @@ def _read_torch(tensor: Any) -> TensorRef:
 # Everything else
 
 
-def _read_foreign(obj: Any) -> TensorRef:
+def _read_foreign(obj: Any, stream: int | None) -> TensorRef:
     """DLPack first: unlike the CUDA array interface it tells the device, and has a name for bf16."""
     if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
         from baracuda.dlpack import read_dlpack
 
-        return read_dlpack(obj, readonly=_top_module(type(obj)) in _IMMUTABLE)
+        return read_dlpack(obj, top_module(type(obj)) in IMMUTABLE, stream)
     interface = read_interface(obj)
     if interface is not None:
-        return _read_cuda_array_interface(obj, interface)
+        from baracuda.cuda_interface import read_cuda_interface
+
+        return read_cuda_interface(obj, interface, stream)
     return _refuse(obj)
 
 
 def read_interface(obj: Any) -> dict[str, Any] | None:
     """The `__cuda_array_interface__` of `obj`, or None where it has none."""
-    interface = getattr(obj, "__cuda_array_interface__", None)
-    return interface if isinstance(interface, dict) else None
-
-
-def _read_cuda_array_interface(obj: Any, interface: dict[str, Any]) -> TensorRef:
-    if interface.get("mask") is not None:
-        raise RefusalError(
-            Unsupported, "has a __cuda_array_interface__ with a mask, want an array without one"
-        )
-    dtype = np.dtype(interface["typestr"])
-    # The interface has no word for bf16: there the object's own dtype says what two opaque bytes mean.
-    kind = _element(getattr(obj, "dtype", dtype) if dtype.kind == "V" else dtype)
-    pointer, readonly = interface["data"]
-    shape = tuple(int(extent) for extent in interface["shape"])
-    byte_strides = interface.get("strides")
-    if byte_strides is None:
-        strides = contiguous_strides(shape)
-    else:
-        strides = _strides(shape, tuple(int(stride) for stride in byte_strides), kind)
-    pointer = int(pointer or 0)
-    return TensorRef(
-        pointer,
-        shape,
-        strides,
-        kind,
-        cuda_device(_device_of_pointer(pointer)),
-        bool(readonly) or _top_module(type(obj)) in _IMMUTABLE,
-        None,
-        obj,
-    )
-
-
-def _device_of_pointer(pointer: int) -> int:
-    """The index of the CUDA device that a pointer belongs to; 0 where CuPy is not loaded or cannot tell."""
-    cupy = sys.modules.get("cupy")
-    if cupy is None or pointer == 0:
-        return 0
     try:
-        return max(int(cupy.cuda.runtime.pointerGetAttributes(pointer).device), 0)
-    except (AttributeError, RuntimeError):
-        return 0
+        interface = getattr(obj, "__cuda_array_interface__", None)
+    except Exception as error:
+        text = f"has a __cuda_array_interface__ that raises {type(error).__name__}: {error}"
+        raise RefusalError(InvalidProblem, text) from error
+    if interface is not None and not isinstance(interface, dict):
+        text = f"has a __cuda_array_interface__ that is a {type(interface).__qualname__}, want a dict"
+        raise RefusalError(InvalidProblem, text)
+    return interface
 
 
 _ADAPTERS: dict[str, Adapter] = {

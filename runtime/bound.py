@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from baracuda.compile.loader import Launch
 from baracuda.stream import Stream, handle_on
@@ -18,6 +18,7 @@ class BoundLaunch:
     """A plan's launches with tensors and workspace packed: call it with a stream, or with None.
 
     It keeps what it was given alive. The tensors' contents may change between calls, their places may not.
+    A copy of it is itself, and it cannot be pickled.
 
     Attributes:
         plan: the plan.
@@ -46,6 +47,15 @@ class BoundLaunch:
 
     def _handle(self, stream: Any) -> int:
         return self._current() if stream is None else handle_on(stream, self._device)
+
+    def __copy__(self) -> BoundLaunch:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self.plan).__name__}: a bound launch holds the places of its arrays and can be neither "
+            "pickled nor copied deeply; pickle the plan, and bind it where it is loaded"
+        )
 
     def __repr__(self) -> str:
         return f"<BoundLaunch of {self.plan!r}>"

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import weakref
 from typing import Any
 
+from baracuda.arrays import top_module
 from baracuda.dtypes import ElementKind
-from baracuda.errors import Unsupported
-from baracuda.tensor import Device, RefusalError, TensorRef, contiguous_strides, trusted_tensor
+from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.ordering import asked_of_producer
+from baracuda.tensor import (
+    HOST,
+    Device,
+    RefusalError,
+    TensorRef,
+    contiguous_strides,
+    cuda_device,
+    trusted_tensor,
+)
 
 __all__ = ["read_dlpack"]
 
@@ -93,28 +104,21 @@ class _Owner:
             weakref.finalize(self, deleter, address).atexit = False
 
 
-def read_dlpack(obj: Any, readonly: bool) -> TensorRef:
+def read_dlpack(obj: Any, readonly: bool, stream: int | None) -> TensorRef:
     """Read `obj` through `__dlpack_device__` and `__dlpack__`.
-
-    On a CUDA device the data is ready on the legacy default stream, which is also what
-    `current_stream` answers for such an object.
 
     Args:
         obj: the object; it has both methods.
         readonly: true where the library's arrays must not be written, whatever the capsule says.
+        stream: what reads it next, in DLPack's numbering; the producer makes it wait. None: the legacy
+            default stream, which is also what `current_stream` answers for such an object.
     """
-    device_type, device_id = (int(part) for part in obj.__dlpack_device__())
-    if device_type in _HOST_TYPES:
-        device, stream = Device("host"), None
-    elif device_type in _CUDA_TYPES:
-        # 1 is the legacy default stream in DLPack's own numbering.
-        device, stream = Device("cuda", device_id), 1
-    else:
-        raise RefusalError(Unsupported, f"lies on DLPack device type {device_type}, want host or CUDA memory")
-
-    capsule = _capsule(obj, stream)
-    tensor, flags, owner = _consume(capsule)
-    owner.dlpack_library = type(obj).__module__.partition(".")[0]
+    device = _device(obj)
+    library = top_module(type(obj))
+    # In host memory there is no stream to speak of, and the protocol wants none.
+    asked = {"stream": asked_of_producer(stream, library)} if device.kind == "cuda" else {}
+    tensor, flags, owner = _consume(_capsule(obj, asked))
+    owner.dlpack_library = library
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
     if tensor.strides:
         strides = tuple(tensor.strides[axis] for axis in range(tensor.ndim))
@@ -132,15 +136,35 @@ def read_dlpack(obj: Any, readonly: bool) -> TensorRef:
     )
 
 
-def _capsule(obj: Any, stream: int | None) -> Any:
-    wanted = {} if stream is None else {"stream": stream}
+def _device(obj: Any) -> Device:
+    """Where `obj` lies, by its `__dlpack_device__`."""
+    try:
+        device_type, device_id = answer = tuple(operator.index(part) for part in obj.__dlpack_device__())
+    except Exception as error:
+        text = f"has a __dlpack_device__ that gives no device: {type(error).__name__}: {error}"
+        raise RefusalError(InvalidProblem, text) from error
+    if device_id < 0:
+        raise RefusalError(
+            InvalidProblem, f"has a __dlpack_device__ that gives {answer}, want no index below 0"
+        )
+    if device_type in _HOST_TYPES:
+        return HOST
+    if device_type in _CUDA_TYPES:
+        return cuda_device(device_id)
+    raise RefusalError(Unsupported, f"lies on DLPack device type {device_type}, want host or CUDA memory")
+
+
+def _capsule(obj: Any, asked: dict[str, Any]) -> Any:
     try:
         try:
-            return obj.__dlpack__(max_version=(_MAJOR, 0), **wanted)
+            return obj.__dlpack__(max_version=(_MAJOR, 0), **asked)
         except TypeError:  # A producer from before DLPack 1.0 does not know max_version.
-            return obj.__dlpack__(**wanted)
-    except (BufferError, RuntimeError, ValueError) as error:
+            return obj.__dlpack__(**asked)
+    except (BufferError, RuntimeError, ValueError, AssertionError) as error:
         raise RefusalError(Unsupported, f"cannot be exported by DLPack: {error}") from error
+    except Exception as error:
+        text = f"has a __dlpack__ that raises {type(error).__name__}: {error}"
+        raise RefusalError(InvalidProblem, text) from error
 
 
 def _consume(capsule: Any) -> tuple[Any, int, _Owner]:

@@ -25,6 +25,7 @@ _DEVICE_MULTIPROCESSORS = 16  # cudaDevAttrMultiProcessorCount
 _DEVICE_MAJOR = 75  # cudaDevAttrComputeCapabilityMajor
 _DEVICE_MINOR = 76  # cudaDevAttrComputeCapabilityMinor
 _DEVICE_MAX_SHARED = 97  # cudaDevAttrMaxSharedMemoryPerBlockOptin
+_EVENT_DISABLE_TIMING = 2  # cudaEventDisableTiming: such events are the cheapest
 _NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED
 _CAPTURE_IMPLICIT = 906  # cudaErrorStreamCaptureImplicit
 
@@ -191,6 +192,30 @@ def synchronize(stream_handle: int, index: int) -> None:
         raise
     except Exception as error:
         _fail(f"stream {stream_handle:#x} of device {index}", error)
+
+
+# Events that no wait is being made with, by context: a wait keeps what it needs of one.
+_spare_events: dict[int, list[int]] = {}
+
+
+def wait_for(stream_handle: int, other_handle: int, index: int) -> None:
+    """Make a stream wait for what another of device ``index`` was given so far. The host does not wait."""
+    driver, runtime = _cuda()
+    try:
+        context = context_of(index)
+        spare = _spare_events.setdefault(context, [])
+        with _current(driver, context):
+            try:
+                event = spare.pop()
+            except IndexError:
+                event = int(runtime.eventCreateWithFlags(_EVENT_DISABLE_TIMING))
+            runtime.eventRecord(event, other_handle)
+            runtime.streamWaitEvent(stream_handle, event, 0)
+        spare.append(event)
+    except DriverError:
+        raise
+    except Exception as error:
+        _fail(f"stream {stream_handle:#x} cannot wait for stream {other_handle:#x} of device {index}", error)
 
 
 # Modules, kernels, launches

@@ -45,6 +45,14 @@ _STALE_SECONDS = 3600.0
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
+# C++17 with its library and threads, which is what the executor needs.
+_TRIAL = """\
+#include <cmath>
+#include <thread>
+template <bool kind> double half(double x) { if constexpr (kind) return std::ldexp(x, -1); else return 0; }
+extern "C" double trial(double x) { std::thread([&] { x = half<true>(x); }).join(); return x; }
+"""
+
 _loaded: dict[str, ctypes.CDLL] = {}
 _locks = KeyedLocks()
 
@@ -57,10 +65,11 @@ def load_library(files: Mapping[str, str], what: str) -> ctypes.CDLL:
     ``BARACUDA_JIT=never`` forbids to compile what is not in the cache, or where the result cannot be loaded.
     """
     check_process()
+    allowed = jit_allowed()
     try:
         compiler = find_compiler()
     except CompileError as error:
-        raise error if jit_allowed() else _forbidden(what, cache_folder()) from error
+        raise error if allowed else _forbidden(what, cache_folder()) from error
     flags = compile_flags(compiler)
     sources = [part for name in sorted(files) for part in (name, files[name])]
     command = [*compiler.command, *flags]
@@ -79,6 +88,11 @@ def build_library(files: Mapping[str, str], what: str) -> bytes:
     compiler = find_compiler()
     with tempfile.TemporaryDirectory(prefix="baracuda-host-") as folder:
         return _build(Path(folder), files, what, [*compiler.command, *FLAGS]).read_bytes()
+
+
+def try_compiler() -> None:
+    """Compile and load a small library. Raises `CompileError` as `load_library`, OSError from the disk."""
+    load_built(build_library({MAIN: _TRIAL}, "a small program"), "a small program")
 
 
 def load_built(content: bytes, what: str) -> ctypes.CDLL:
@@ -174,6 +188,8 @@ def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]
             log = (done.stderr + done.stdout).decode("utf-8", "replace")
             first = next((line for line in log.splitlines() if "error" in line), f"status {done.returncode}")
             raise CompileError(f"{what} does not compile: {first}", log, str(folder / MAIN))
+        if not output.exists():
+            raise CompileError(f"{what} does not compile: {command[0]} ends well and writes no library")
         library = folder / f"{_content_digest(output)}.so"
         output.replace(library)
     finally:

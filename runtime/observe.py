@@ -23,6 +23,7 @@ import numpy as np
 from baracuda import driver
 from baracuda.dtypes import ElementKind
 from baracuda.errors import BaracudaError, DriverError
+from baracuda.ordering import numbered
 from baracuda.tensor import Device, TensorRef
 
 __all__ = ["NaNFound", "install", "selected"]
@@ -75,8 +76,9 @@ def install(
             if not check:
                 launch()
                 return
-            tensors = self._rules.validated(args)
-            _check_run(self, self._handle(stream, args), tensors, launch)
+            handle = self._handle_first(stream, args)
+            tensors = self._rules.validated(args, numbered(handle, self.device))
+            _check_run(self, handle, tensors, launch)
 
     @functools.wraps(call)
     def observed_call(self: Any, stream: Any = None) -> None:
@@ -84,8 +86,9 @@ def install(
             if not check:
                 call(self, stream)
                 return
-            tensors = self.plan._rules.validated(self.args)
-            _check_run(self.plan, self._handle(stream), tensors, lambda: call(self, stream))
+            handle = self._handle(stream)
+            tensors = self.plan._rules.validated(self.args, numbered(handle, self.plan.device))
+            _check_run(self.plan, handle, tensors, lambda: call(self, stream))
 
     # Not assignments, which a type checker takes for a mistake.
     setattr(plans, "run", observed_run)  # noqa: B010

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from baracuda import observe
 from baracuda.arguments import ArgumentRules, Tensors
-from baracuda.arrays import library_of
+from baracuda.arrays import is_ordered, library_of
 from baracuda.bound import BoundLaunch
 from baracuda.compile.loader import Kernel, Launch
 from baracuda.compile.unit import Unit
@@ -23,6 +23,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import InvalidProblem, Unsupported
 from baracuda.kernels import load_kernels, units_of
+from baracuda.ordering import UNORDERED, Producers, numbered
 from baracuda.recall import KnownCalls, Sighting
 from baracuda.remembered import ALIGNMENT, Buffer, LaunchTemplate, RememberedLayout
 from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
@@ -39,7 +40,8 @@ class Plan:
     """Base of the generated plan classes; make one with `select`.
 
     A plan is immutable, owns no device memory, belongs to the device of its `select`, and may be used from
-    several threads.
+    several threads. A copy of it is the plan itself; pickled, it is selected again where it is loaded, on the
+    device of the same index.
     """
 
     TEMPLATE: ClassVar[str]
@@ -57,6 +59,7 @@ class Plan:
     REMEMBERED = 256
 
     _desc: Any
+    _preference: PlanPreference | None
     _op: OpRecord
     _device: Device
     _engine: Engine
@@ -133,7 +136,7 @@ class Plan:
         for violation in cls.violations(desc):
             raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)
-        plan._desc, plan._op, plan._device = desc, op, device
+        plan._desc, plan._preference, plan._op, plan._device = desc, preference, op, device
         shapes, others = cls.shapes(desc), cls.other_shapes(desc)
         conditions = cls.conditions(desc)
         problem = Problem(
@@ -227,7 +230,7 @@ class Plan:
 
     def sku_for(self, args: Any) -> KernelSku:
         """Identity of the kernel that these tensors get."""
-        steps = self._checked(args)[1].steps
+        steps = self._checked(args, UNORDERED)[1].steps
         return self._sku(steps[0].variant if steps else "contig")
 
     def workspace_size(self) -> int:
@@ -236,10 +239,15 @@ class Plan:
 
     def can_implement(self, args: Any) -> None:
         """Check the tensors as `run` does, without a launch. Raises what `run` would raise."""
-        self._checked(args)
+        self._checked(args, UNORDERED)
 
     def run(self, stream: Any, workspace: Any, args: Any) -> None:
         """Validate and launch.
+
+        The stream waits, on the device, for what writes an array that comes by `__dlpack__` or by a
+        `__cuda_array_interface__` with a stream. Arrays of PyTorch and CuPy and a `TensorRef` tell no such
+        stream: who uses several orders them. So does whoever reads the outputs on another stream than this.
+        While the stream records a CUDA graph it waits for nothing outside of the graph.
 
         Args:
             stream: as for `select`; None: the current stream of the library that the first output belongs to.
@@ -264,20 +272,36 @@ class Plan:
         self._run_unknown(stream, workspace, args)
 
     def bind(self, args: Any, workspace: Any = None) -> BoundLaunch:
-        """Validate once and pack the launches; the result launches again and again on the same memory."""
+        """Validate once and pack the launches; the result launches again and again on the same memory.
+
+        Nothing waits here: each launch waits for those who write the arrays, as `run` does.
+        """
         for find in self._known.finders:
             call = find(args, workspace)
             if call is not None:
                 return BoundLaunch(self, args, call.launches, call.current, workspace)
-        layout, pointers, alive, sighting = self._prepare(args, workspace)
-        launches = layout.packed(pointers)
+        layout, pointers, alive, sighting = self._prepare(args, workspace, UNORDERED)
+        launches: tuple[Launch, ...] = layout.packed(pointers)
         if sighting is None:
+            arrays = {rule.name: getattr(args, rule.name) for rule in self.TENSORS}
+            producers = Producers(type(self).__name__, self._device, {**arrays, "workspace": workspace})
+            if producers:
+                launches = (producers, *launches)
             return BoundLaunch(self, args, launches, lambda: self._handle(None, args), alive)
         sighting.keep(layout, launches)
         return BoundLaunch(self, args, launches, sighting.calls.current, alive)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.sku} on {self._device}: {self._desc!r}>"
+
+    def __copy__(self) -> Plan:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Plan:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).select, (Stream(0, self._device), self._desc, self._preference)
 
     def _sku(self, variant: str) -> KernelSku:
         on_host = self._device.kind == "host"
@@ -296,15 +320,17 @@ class Plan:
 
     def _run_unknown(self, stream: Any, workspace: Any, args: Any) -> None:
         """Run a call that no finder knows."""
-        layout, pointers, _, sighting = self._prepare(args, workspace)
-        handle = self._handle(stream, args)
+        handle = self._handle_first(stream, args)
+        layout, pointers, _, sighting = self._prepare(args, workspace, numbered(handle, self._device))
         if sighting is not None and sighting.comes_again():
             sighting.keep(layout, layout.packed(pointers))
         for launch in layout.launches:
             launch(pointers, handle)
 
-    def _prepare(self, args: Any, workspace: Any) -> tuple[RememberedLayout, list[int], Any, Sighting | None]:
-        """Check a call that no finder knows.
+    def _prepare(
+        self, args: Any, workspace: Any, stream: int
+    ) -> tuple[RememberedLayout, list[int], Any, Sighting | None]:
+        """Check a call that no finder knows; its arrays are ready on `stream`, as `as_tensor` has it.
 
         The result: its layout, the pointers of its launches, what must live as long as these, and what
         recognises it later, if that can be done.
@@ -315,26 +341,26 @@ class Plan:
         if found is not None:
             layout, pointers = found
         else:
-            tensors, layout = self._checked(args)
+            tensors, layout = self._checked(args, stream)
             pointers = _pointers(tensors)
             # Bounds that nobody knows cannot be compared.
             if any(tensor is not None and tensor.buffer is None for tensor in tensors):
                 sighting = None
             if sighting is not None:
                 sighting.learn(layout)
-        space = self._workspace(workspace, layout, pointers)
+        space = self._workspace(Workspace.of(workspace, stream), layout, pointers)
         if isinstance(space.owner, TensorRef) and space.owner.buffer is None:
             sighting = None
         return layout, [*pointers, space.pointer, 0], (tensors, space), sighting
 
-    def _checked(self, args: Any) -> tuple[Row, RememberedLayout]:
+    def _checked(self, args: Any, stream: int) -> tuple[Row, RememberedLayout]:
         """The tensors in the order of TENSORS, found valid, and what is remembered of their layout.
 
         What `ArgumentRules.validated` checks is compared here, or follows from the layout, or from the
         addresses that `RememberedLayout.fits` looks at.
         """
         if type(args) is not self.ARGS:
-            self._rules.validated(args)
+            self._rules.validated(args, stream)
         device, plan = self._device, type(self).__name__
         index, kind = device.index, device.kind
         tensors: list[TensorRef | None] = []
@@ -345,26 +371,26 @@ class Plan:
                 tensors.append(None)
                 key.append(None)
                 continue
-            tensor = as_tensor(given, name, plan)
+            tensor = as_tensor(given, name, plan, stream)
             where = tensor.device
             if (
                 tensor.element is not element
                 or tensor.shape not in shapes
                 or (where is not device and (where.index != index or where.kind != kind))
             ):
-                self._rules.validated(args)
+                self._rules.validated(args, stream)
             tensors.append(tensor)
             key += (tensor.strides, tensor.pointer % ALIGNMENT, tensor.readonly)
         layout = self._layouts.get(tuple(key))
         if layout is None:
-            layout = self._remember(tuple(key), args, tensors)
+            layout = self._remember(tuple(key), tensors)
         elif not layout.fits(_pointers(tensors), _buffers(tensors)):
             self._rules.check_memory(self._by_name(tensors))
             layout.allow(_pointers(tensors))
         return tensors, layout
 
-    def _remember(self, key: tuple[Any, ...], args: Any, tensors: Row) -> RememberedLayout:
-        named = self._rules.validated(args)
+    def _remember(self, key: tuple[Any, ...], tensors: Row) -> RememberedLayout:
+        named = self._rules.validated(self.ARGS(**self._by_name(tensors)))
         steps = self._engine.steps(named)
         names = (*named, "workspace")
         launches = tuple(LaunchTemplate(self._pack, step, names) for step in steps)
@@ -385,8 +411,7 @@ class Plan:
     def _by_name(self, tensors: Row) -> Tensors:
         return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}
 
-    def _workspace(self, workspace: Any, layout: RememberedLayout, pointers: Sequence[int]) -> Workspace:
-        space = Workspace.of(workspace)
+    def _workspace(self, space: Workspace, layout: RememberedLayout, pointers: Sequence[int]) -> Workspace:
         if self._needed:
             plan = type(self).__name__
             space.require(self._needed, self._device, plan)
@@ -398,6 +423,15 @@ class Plan:
                 )
         return space
 
+    def _handle_first(self, stream: Any, args: Any) -> int:
+        """`_handle` before the arrays are checked; what is wrong with these is said first all the same."""
+        try:
+            return self._handle(stream, args)
+        except Exception as error:
+            fault = error
+        self._checked(args, UNORDERED)
+        raise fault
+
     def _handle(self, stream: Any, args: Any) -> int:
         """The handle of a stream of any library; None: of the one that is current for the arrays."""
         if type(stream) is Stream and stream.device is self._device:
@@ -407,7 +441,7 @@ class Plan:
         if self._device.kind == "host":
             return 0
         arrays = [getattr(args, name) for name in self._outputs_first]
-        return current_stream_of(*_one_a_library(arrays)).handle
+        return current_stream_of(*_deciding(arrays)).handle
 
 
 def desc_default(descriptor: type[Any], field: str) -> Any:
@@ -432,12 +466,17 @@ def _buffers(tensors: Row) -> list[Buffer]:
     return [None if tensor is None else tensor.buffer for tensor in tensors]
 
 
-def _one_a_library(arrays: list[Any]) -> list[Any]:
-    """The first array of each type whose library has one current stream a device, and every other array."""
+def _deciding(arrays: list[Any]) -> list[Any]:
+    """The arrays that decide on which stream they are used if none is given.
+
+    The first array, the first of each type whose library has one current stream a device, and whatever can
+    neither say nor be asked what its readers wait for: the stream of the rest need not be the same.
+    """
     chosen: dict[Any, Any] = {}
-    for place, array in enumerate(arrays):
-        shared = array is not None and library_of(type(array)) in ("torch", "cupy")
-        chosen.setdefault(type(array) if shared else place, array)
+    for place, array in enumerate(array for array in arrays if array is not None):
+        shared = library_of(type(array)) in ("torch", "cupy")
+        if shared or not place or not is_ordered(array):
+            chosen.setdefault(type(array) if shared else place, array)
     return list(chosen.values())
 
 

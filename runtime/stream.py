@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baracuda.arrays import library_of, read_interface
+from baracuda.cuda_interface import producer_of
 from baracuda.errors import InvalidProblem, Unsupported
-from baracuda.tensor import HOST, Device, TensorRef, as_tensor, cuda_device
+from baracuda.ordering import LEGACY, UNORDERED
+from baracuda.tensor import HOST, Device, RefusalError, TensorRef, as_tensor, cuda_device
 
 __all__ = ["Stream", "current_handle", "current_stream", "current_stream_of", "handle_on"]
 
@@ -179,7 +181,7 @@ def current_stream(obj: object) -> Stream:
         TypeError: `obj` is no array.
         Unsupported: an array of a kind that no kernel can read.
     """
-    tensor = as_tensor(obj)
+    tensor = as_tensor(obj, stream=UNORDERED)
     if tensor.device.kind == "host":
         return _HOST
     array: Any = obj if not isinstance(obj, TensorRef) else tensor.owner
@@ -190,9 +192,12 @@ def current_stream(obj: object) -> Stream:
     if library == "cupy":
         stream = sys.modules["cupy"].cuda.get_current_stream(tensor.device.index)
         return Stream(stream.ptr, tensor.device, stream)
-    handle = (read_interface(array) or {}).get("stream") or 0
-    # The interface writes 1 for the legacy default stream, since it forbids 0; the driver knows it as 0 too.
-    return Stream(0 if handle == 1 else int(handle), tensor.device)
+    try:
+        handle = producer_of(read_interface(array) or {}) or LEGACY
+    except RefusalError as refused:  # Of an owner that somebody named: `as_tensor` did not read it.
+        raise refused.kind(f"the array's owner {refused.text}") from None
+    # The driver knows the legacy default stream as 0 too, and so does everybody's `Stream()`.
+    return Stream(0 if handle == LEGACY else handle, tensor.device)
 
 
 def current_stream_of(*arrays: object) -> Stream:

@@ -158,13 +158,14 @@ class RefusalError(Exception):
         self.text = text
 
 
-Adapter = Callable[[Any], TensorRef]
+#: From an array, and the stream that reads it next as `as_tensor` takes it.
+Adapter = Callable[[Any, "int | None"], TensorRef]
 
 # The adapter of each type seen so far: looking a type up is all that a repeated call pays for dispatch.
-_adapters: dict[type, Adapter] = {TensorRef: lambda tensor: tensor}
+_adapters: dict[type, Adapter] = {TensorRef: lambda tensor, _stream: tensor}
 
 
-def as_tensor(obj: object, name: str = "", plan: str = "") -> TensorRef:
+def as_tensor(obj: object, name: str = "", plan: str = "", stream: int | None = None) -> TensorRef:
     """Read an array as a `TensorRef` over the same memory; nothing is copied.
 
     NumPy, CuPy and PyTorch arrays are read by their own attributes, other objects by `__dlpack__` or
@@ -174,10 +175,16 @@ def as_tensor(obj: object, name: str = "", plan: str = "") -> TensorRef:
         obj: the array.
         name: the argument's name, for the message of an error.
         plan: the plan's name, for the message of an error.
+        stream: the CUDA stream that reads the array next and must wait for what writes it, in DLPack's
+            numbering: 1 is the legacy default stream, 2 the per-thread one, -1 says that nothing may wait,
+            and everything else is a handle. Only objects with `__dlpack__` or `__cuda_array_interface__` can
+            be ordered like that. None: data that comes by `__dlpack__` is ready on the legacy default stream,
+            and nothing waits for other data.
 
     Raises:
         Unsupported: the dtype or the kind of memory is none that a kernel can read.
         MisalignedOperand: a byte stride that is no multiple of the element's size.
+        InvalidProblem: what `obj` says of itself makes no sense.
         TypeError: `obj` is no array.
     """
     adapter = _adapters.get(type(obj))
@@ -187,7 +194,7 @@ def as_tensor(obj: object, name: str = "", plan: str = "") -> TensorRef:
         adapter = adapter_for(type(obj))
         _adapters[type(obj)] = adapter
     try:
-        return adapter(obj)
+        return adapter(obj, stream)
     except RefusalError as refused:
         raise refused.kind(f"{argument(name, plan)} {refused.text}") from None
 

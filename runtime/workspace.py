@@ -41,12 +41,13 @@ class Workspace:
         return _NONE
 
     @staticmethod
-    def borrowed(buffer: object) -> Workspace:
+    def borrowed(buffer: object, stream: int | None = None) -> Workspace:
         """The memory of `buffer`, which must not be used for anything else while a plan runs.
 
         Args:
             buffer: a NumPy, CuPy or PyTorch array or whatever else `as_tensor` reads, of any dtype,
                 writable and without gaps; or a tuple (pointer, nbytes, device).
+            stream: as for `as_tensor`.
 
         Raises:
             InvalidProblem: the buffer is read-only or has gaps, or a pointer or size is negative or null.
@@ -55,7 +56,7 @@ class Workspace:
         """
         if isinstance(buffer, tuple):
             return _of_pointer(buffer)
-        tensor = as_tensor(buffer, "workspace")
+        tensor = as_tensor(buffer, "workspace", stream=stream)
         lowest, end = byte_span(tensor)
         if tensor.readonly:
             raise InvalidProblem("workspace is read-only, want a writable buffer")
@@ -68,11 +69,11 @@ class Workspace:
         return Workspace(lowest, end - lowest, tensor.device, tensor)
 
     @staticmethod
-    def of(obj: object) -> Workspace:
+    def of(obj: object, stream: int | None = None) -> Workspace:
         """A `Workspace` as it is, `None` as `Workspace.none()`, anything else as `borrowed` takes it."""
         if obj is None:
             return _NONE
-        return obj if isinstance(obj, Workspace) else Workspace.borrowed(obj)
+        return obj if isinstance(obj, Workspace) else Workspace.borrowed(obj, stream)
 
     @staticmethod
     def host(nbytes: int) -> Workspace:
@@ -100,7 +101,8 @@ class Workspace:
             raise WorkspaceTooSmall(
                 needed,
                 self.nbytes,
-                f"{plan}: workspace has {self.nbytes} bytes, want {needed}, as workspace_size() says",
+                f"{plan}: workspace has {self.nbytes} bytes, want {needed}, as workspace_size() says: "
+                f"{_way_to(needed, device)}, or select with PlanPreference(max_workspace=0)",
             )
         if self.device != device:
             raise InvalidProblem(
@@ -114,6 +116,13 @@ class Workspace:
 
 
 _NONE = Workspace()
+
+
+def _way_to(needed: int, device: Device) -> str:
+    """What gives a workspace of so many bytes on a device."""
+    if device.kind == "host":
+        return f"give Workspace.host({needed})"
+    return f"give an array of {needed} bytes on {device}, or Workspace.borrowed(...) of one"
 
 
 def _of_pointer(parts: tuple[Any, ...]) -> Workspace:

@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from baracuda.checks import byte_span
 from baracuda.dtypes import ElementKind
-from baracuda.errors import MisalignedOperand, Unsupported
+from baracuda.errors import InvalidProblem, MisalignedOperand, Unsupported
 from baracuda.tensor import Device, TensorRef, as_tensor
 
 # NumPy
@@ -301,6 +301,60 @@ def test_cuda_array_interface(entries):
     obj = Interface(**entries)
     assert as_tensor(obj) == TensorRef(4096, (2, 3), (3, 1), ElementKind.F32, Device("cuda"))
     assert as_tensor(obj).owner is obj
+
+
+@pytest.mark.parametrize(
+    ("entries", "text"),
+    [
+        ({"shape": None}, "shape None, want a tuple of ints"),
+        ({"shape": 3}, "shape 3, want a tuple of ints"),
+        ({"shape": (2, 3.5)}, "shape (2, 3.5), want a tuple of ints"),
+        ({"shape": ("2", "3")}, "shape ('2', '3'), want a tuple of ints"),
+        ({"shape": (2, -3)}, "shape (2, -3), want no extent below 0"),
+        ({"strides": (4,)}, "strides (4,), want None, or one for each extent of shape (2, 3)"),
+        ({"strides": ()}, "strides (), want None, or one for each extent of shape (2, 3)"),
+        ({"strides": 4}, "strides 4, want a tuple of ints"),
+        ({"strides": (12, None)}, "strides (12, None), want a tuple of ints"),
+        ({"typestr": None}, "typestr None, want a str"),
+        ({"typestr": np.float32}, "want a str such as '<f4'"),
+        ({"typestr": "<nonsense"}, "typestr '<nonsense', want one such as '<f4'"),
+        ({"typestr": "f4, ("}, "typestr 'f4, (', want one such as '<f4'"),
+        ({"data": 4096}, "data 4096, want (address, read-only)"),
+        ({"data": (4096,)}, "data (4096,), want (address, read-only)"),
+        ({"data": ("4096", False)}, "data ('4096', False), want (address, read-only)"),
+        ({"data": (-1, False)}, "data (-1, False), want (address, read-only)"),
+        ({"data": (0, False)}, "data (0, False), want the address of the first element"),
+        ({"stream": "1"}, "stream '1', want None"),
+    ],
+)
+def test_a_faulty_cuda_array_interface(entries, text):
+    with pytest.raises(InvalidProblem, match=r"^SumPlan: x has a __cuda_array_interface__ with ") as caught:
+        as_tensor(Interface(**entries), "x", "SumPlan")
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["shape", "typestr", "data"])
+def test_an_incomplete_cuda_array_interface(missing):
+    obj = Interface()
+    del obj.__cuda_array_interface__[missing]
+    with pytest.raises(
+        InvalidProblem, match=f"^SumPlan: x has a __cuda_array_interface__ without {missing}, want"
+    ):
+        as_tensor(obj, "x", "SumPlan")
+
+
+@pytest.mark.parametrize(
+    ("interface", "text"),
+    [
+        (lambda self: [1, 2], "that is a list, want a dict"),
+        (lambda self: 1 // 0, "that raises ZeroDivisionError: "),
+        (lambda self: {}["gone"], "that raises KeyError: 'gone'"),
+    ],
+)
+def test_what_is_no_cuda_array_interface(interface, text):
+    obj = type("Array", (), {"__cuda_array_interface__": property(interface)})()
+    with pytest.raises(InvalidProblem, match=f"^SumPlan: x has a __cuda_array_interface__ {text}"):
+        as_tensor(obj, "x", "SumPlan")
 
 
 def test_cuda_array_interface_details():

@@ -379,6 +379,14 @@ def test_host_workspaces_are_aligned():
 def test_workspaces_that_a_plan_cannot_use():
     space = Workspace.of((4096, 1024, CUDA))
     space.require(1024, CUDA, "SumPlan")
+    with pytest.raises(
+        WorkspaceTooSmall, match=r"give Workspace\.host\(512\), or select with PlanPreference\(max_w"
+    ):
+        Workspace.none().require(512, HOST, "SumPlan")
+    with pytest.raises(
+        WorkspaceTooSmall, match=r"give an array of 512 bytes on cuda:0, or Workspace\.borrowed"
+    ):
+        Workspace.none().require(512, CUDA, "SumPlan")
     with pytest.raises(WorkspaceTooSmall, match="has 1024 bytes, want 1025"):
         space.require(1025, CUDA, "SumPlan")
     with pytest.raises(InvalidProblem, match=r"^SumPlan: workspace lies on cuda:0, want host"):

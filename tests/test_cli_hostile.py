@@ -114,6 +114,10 @@ REFUSED = [
     Refused(("compile", "--arch", "sm_90", "--dtype", "fp16"), "did you mean f16?"),
     Refused(("compile", "--arch", "sm_90", "--jobs", "0"), "'--jobs'"),
     Refused(("compile", *ARCH, "--max-unit-kib", "much"), "'--max-unit-kib'"),
+    Refused(("compile", *ARCH, "--max-kib", "nan"), "'--max-kib': 'nan' bounds nothing"),
+    Refused(("compile", *ARCH, "--max-unit-kib", "inf"), "'--max-unit-kib': 'inf' bounds nothing"),
+    Refused(("compile", *ARCH, "--max-seconds", "-1"), "'--max-seconds': '-1' bounds nothing"),
+    Refused(("compile", *ARCH, "--max-unit-seconds", "-0.5"), "'--max-unit-seconds': '-0.5' bounds nothing"),
     *(
         Refused(("compile", *ARCH, option, path), message)
         for option in ("--pack", "--report")
@@ -260,6 +264,7 @@ def test_letters_that_the_terminal_lacks(tmp_path: Path, environment: dict[str, 
         ("BARACUDA_HOST_ORDER", "sideways", "BARACUDA_HOST_ORDER='sideways': want forward"),
         ("BARACUDA_PACK", "no-such.pack", "no-such.pack cannot be read: No such file or directory"),
         ("BARACUDA_JIT", "never", "BARACUDA_JIT=never forbids compiling it; make it ahead"),
+        ("BARACUDA_JIT", "no", "BARACUDA_JIT='no': want 'never' or nothing"),
         ("BARACUDA_CACHE_MAX_BYTES", "1GB", "BARACUDA_CACHE_MAX_BYTES='1GB' is no number of bytes"),
         ("BARACUDA_CACHE_DIR", "/dev/null/x", "/dev/null/x/host cannot be made: Not a directory"),
     ],

@@ -6,6 +6,7 @@ import errno
 import importlib
 import logging
 import re
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.pack import write_pack
 from baracuda.compile.unit import Unit
 from baracuda.errors import CompileError
+from baracuda.host_compiler import _find_compiler as find_compiler
 
 demo_module = importlib.import_module("baracuda.codegen.cli.demo")
 
@@ -57,6 +59,51 @@ def test_doctor_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setenv("CXX", "c++ '")
     fact = machine_module.cxx_fact()
     assert (fact.found, "is no command: No closing quotation" in fact.detail) == (False, True)
+
+
+def test_doctor_tries_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    works = shutil.which("c++")
+    assert works
+    for text, detail in (
+        ("exit 0", "ends well and writes no library"),
+        (
+            'case "$1" in --version) echo ten;; *) echo "x.cpp: fatal error: no cmath" >&2; exit 1;; esac',
+            "no cmath",
+        ),
+        (f'case "$1" in --version) echo ten;; *) exec {works} -x c++ -E "$@";; esac', "cannot be loaded"),
+    ):
+        compiler = tmp_path / "compiler"
+        compiler.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        compiler.chmod(0o755)
+        monkeypatch.setenv("CXX", str(compiler))
+        find_compiler.cache_clear()
+        fact = machine_module.cxx_fact()
+        assert (fact.found, fact.absence) == (False, "broken")
+        assert detail in fact.detail
+        assert "\n" not in fact.detail
+        assert "CXX" in fact.remedy
+    monkeypatch.setenv("CXX", works)
+    assert machine_module.cxx_fact().found
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no such folder"))
+    fact = machine_module.cxx_fact()
+    assert (fact.found, "cannot be tried" in fact.detail) == (False, True)
+
+
+def test_doctor_says_what_may_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def facts(word: str) -> dict[str, machine_module.Fact]:
+        monkeypatch.setenv("BARACUDA_JIT", word)
+        return {fact.name: fact for fact in [*machine_module.facts(), *installation.facts()]}
+
+    assert "BARACUDA_JIT" not in facts("")
+    fact = facts(" Never ")["BARACUDA_JIT"]
+    assert fact.found
+    assert fact.detail.startswith("never: ")
+    for word in ("0", "no", "always"):
+        found = facts(word)
+        fact = found["BARACUDA_JIT"]
+        assert (fact.found, fact.remedy) == (False, "unset BARACUDA_JIT")
+        assert fact.detail == f"BARACUDA_JIT='{word}': want 'never' or nothing"
+        assert machine_module.can_run(list(found.values())) == (False, False)
 
 
 def test_doctor_without_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from host_memory import HOST, address, gather
 
 from baracuda.dtypes import ElementKind
-from baracuda.errors import Unsupported
+from baracuda.errors import InvalidProblem, Unsupported
 from baracuda.tensor import Device, as_tensor
 
 
@@ -93,6 +93,38 @@ def test_dlpack_devices():
     assert "stream" not in producer.calls[-1]
     with pytest.raises(Unsupported, match="DLPack device type 8"):
         as_tensor(OnlyDLPack(np.arange(3.0), device=(8, 0)))
+
+
+@pytest.mark.parametrize(
+    ("device", "text"),
+    [
+        (lambda: {}["gone"], "gives no device: KeyError: 'gone'"),
+        (lambda: None.gone, "gives no device: AttributeError"),
+        (lambda: None, "gives no device: TypeError"),
+        (lambda: (2,), "gives no device: ValueError"),
+        (lambda: ("cuda", 0), "gives no device: TypeError"),
+        (lambda: (2, -1), r"gives \(2, -1\), want no index below 0"),
+    ],
+)
+def test_a_faulty_device(device, text):
+    producer = OnlyDLPack(np.arange(3.0))
+    producer.__class__ = type("Faulty", (OnlyDLPack,), {"__dlpack_device__": lambda self: device()})
+    with pytest.raises(InvalidProblem, match=f"^SumPlan: x has a __dlpack_device__ that {text}"):
+        as_tensor(producer, "x", "SumPlan")
+
+
+@pytest.mark.parametrize(
+    "fault", [KeyError("gone"), AttributeError("gone"), TypeError("gone"), OSError("gone")]
+)
+def test_an_export_that_raises(fault):
+    def export(self, **options):
+        raise fault
+
+    producer = type("Faulty", (OnlyDLPack,), {"__dlpack__": export})(np.arange(3.0))
+    with pytest.raises(
+        InvalidProblem, match=f"^SumPlan: x has a __dlpack__ that raises {type(fault).__name__}: "
+    ):
+        as_tensor(producer, "x", "SumPlan")
 
 
 class Again:

@@ -108,6 +108,18 @@ class FakeCuda(threading.local):
             raise RuntimeError("the stream was capturing, but an error has invalidated the capture sequence")
         return stream == 5
 
+    def eventCreateWithFlags(self, flags: int) -> int:
+        self.log.append(("event", self.context, flags))
+        return sum(call[0] == "event" for call in self.log)
+
+    def eventRecord(self, event: int, stream: int) -> None:
+        if stream == 901:
+            raise FakeError(901, "cudaErrorStreamCaptureInvalidated")
+        self.log.append(("record", self.context, event, stream))
+
+    def streamWaitEvent(self, stream: int, event: int, flags: int) -> None:
+        self.log.append(("wait", self.context, stream, event, flags))
+
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
@@ -290,3 +302,39 @@ def test_capture_status(cuda: FakeCuda) -> None:
     assert driver.is_capturing(906) is True
     with pytest.raises(DriverError, match="invalidated"):
         driver.is_capturing(901)
+
+
+# Waits between streams
+
+
+def test_a_wait_is_an_event_of_the_context_that_serves_again(cuda: FakeCuda) -> None:
+    driver._spare_events.clear()
+    driver.wait_for(0x70, 0x50, 1)
+    driver.wait_for(0x70, 0x51, 1)
+    driver.wait_for(0x70, 0x50, 0)
+    assert [entry for entry in cuda.log if entry[0] in ("event", "record", "wait")] == [
+        ("event", PRIMARY[1], 2),
+        ("record", PRIMARY[1], 1, 0x50),
+        ("wait", PRIMARY[1], 0x70, 1, 0),
+        ("record", PRIMARY[1], 1, 0x51),
+        ("wait", PRIMARY[1], 0x70, 1, 0),
+        ("event", PRIMARY[0], 2),
+        ("record", PRIMARY[0], 2, 0x50),
+        ("wait", PRIMARY[0], 0x70, 2, 0),
+    ]
+    assert driver._spare_events == {PRIMARY[1]: [1], PRIMARY[0]: [2]}
+
+
+def test_a_wait_leaves_the_current_context_alone(cuda: FakeCuda) -> None:
+    cuda.setDevice(0)
+    driver.wait_for(0x70, 0x50, 1)
+    assert cuda.context == PRIMARY[0]
+
+
+def test_a_refused_wait_names_both_streams_and_its_event_serves_no_more(cuda: FakeCuda) -> None:
+    driver._spare_events.clear()
+    with pytest.raises(DriverError, match=r"stream 0x70 cannot wait for stream 0x385 of device 0: .*Capture"):
+        driver.wait_for(0x70, 901, 0)
+    assert driver._spare_events == {PRIMARY[0]: []}
+    with pytest.raises(DriverError, match="there is no CUDA device 7"):
+        driver.wait_for(0x70, 0x50, 7)

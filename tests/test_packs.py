@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cli_runner import run
 from small_problems import first_problem, problems
 
 import baracuda
+from baracuda.codegen.cli import installation
 from baracuda.codegen.cli.compile import chosen_units
 from baracuda.compile import loader, nvrtc, source
 from baracuda.compile import pack as pack_module
@@ -340,6 +345,80 @@ def test_what_is_said_of_a_bad_file(file: Path, content: object, message: str) -
         load_pack(file)
     assert f"pack {file} {message}" in str(caught.value)
     assert loaded_packs() == ()
+
+
+def with_index(file: Path, change: Callable[[Any], Any]) -> None:
+    """Change the index of a pack; its line and checksum fit."""
+    line, _, rest = file.read_bytes().partition(b"\n")
+    magic, form, length, _ = line.split(b" ")
+    index = change(json.loads(rest[: int(length)]))
+    text = index if isinstance(index, bytes) else json.dumps(index).encode()
+    first = b"%s %s %d %s\n" % (magic, form, len(text), hashlib.sha256(text).hexdigest().encode())
+    file.write_bytes(first + text + rest[int(length) :])
+
+
+def first_entry(**parts: Any) -> Callable[[Any], Any]:
+    def change(index: Any) -> Any:
+        entry = next(iter(index["entries"].values()))
+        for place, value in parts.items():
+            entry[["offset", "length", "checksum", "kind"].index(place)] = value
+        return index
+
+    return change
+
+
+SENSELESS = [
+    (lambda index: [index], "it is a list, want an object"),
+    (lambda index: None, "it is a NoneType, want an object"),
+    (lambda index: b"{]", "no JSON"),
+    (lambda index: b"\xff\xfe", "no JSON"),
+    (lambda index: b"[" * 100_000, "no JSON"),
+    (lambda index: {}, "baracuda is None, want str"),
+    (lambda index: {**index, "nbytes": True}, "nbytes is True, want int"),
+    (lambda index: {**index, "entries": []}, "entries is [], want dict"),
+    (lambda index: {**index, "archs": [90]}, "archs is [90], want words"),
+    (lambda index: {**index, "entries": {"k": 5}}, "entry k is 5, want offset, length"),
+    (lambda index: {**index, "entries": {"k": [0, 1, "x"]}}, "entry k is [0, 1, 'x'], want offset, length"),
+    (first_entry(offset="0"), "want offset, length, checksum and kind"),
+    (first_entry(offset=-4), "has bytes -4 to"),
+    (first_entry(length=-1), "has bytes 0 to -1, want some of 0 to"),
+    (first_entry(offset=10**30), "want some of 0 to"),
+    (first_entry(length=10**9), "has bytes 0 to 1000000000, want some of 0 to"),
+    (
+        lambda index: {**index, "entries": dict.fromkeys("ab", next(iter(index["entries"].values())))},
+        "the entries a and b overlap",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), SENSELESS)
+def test_an_index_that_makes_no_sense(
+    file: Path, change: Any, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_index(file, change)
+    with pytest.raises(CompileError) as caught:
+        load_pack(file)
+    assert f"pack {file} has an index that makes no sense: " in str(caught.value)
+    assert text in str(caught.value)
+    monkeypatch.setenv("BARACUDA_PACK", str(file))
+    (fact,) = installation.pack_facts()
+    assert (fact.found, text in fact.detail) == (False, True)
+    assert run("cache", "info").exit_code == 0
+
+
+def test_an_entry_that_cannot_be_unpacked(file: Path) -> None:
+    content = file.read_bytes()
+    start = content.index(b"\n") + 1 + int(content.split(b" ")[2])
+    checksum = hashlib.sha256(content[start : start + 5]).hexdigest()
+    with_index(file, first_entry(length=5, checksum=checksum))
+    pack = Pack(file)
+    keys = {
+        pack_module.pack_key(unit, arch): (unit, arch)
+        for unit in (UNIT, OTHER)
+        for arch in ("sm_90", "compute_80")
+    }
+    with pytest.raises(CompileError, match=r"is damaged: probe/.* cannot be unpacked: "):
+        pack.get(*keys[next(iter(pack._entries))])
 
 
 def test_a_damaged_entry_names_its_kernel(file: Path) -> None:

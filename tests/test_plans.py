@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import pickle
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from devices import checkout_spec, each_op, each_plan, each_program, overwrite, small_problems
+from small_problems import first_problem
 
 import baracuda
 import baracuda.kernels as kernels_of_plans
@@ -21,6 +23,7 @@ from baracuda.errors import DriverError
 from baracuda.plan import BoundLaunch, Plan
 from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
 from baracuda.stream import Stream
+from baracuda.tensor import Device
 
 
 def prepared_of(backend, op, direction, dtype="f32", shape=(3, 5, 7), **options):
@@ -176,6 +179,32 @@ def test_a_plan_keeps_its_descriptor_and_device(backend, op, direction):
     assert prepared.plan.device == backend.stream.device
     with pytest.raises(AttributeError):
         prepared.plan.desc = None
+
+
+@each_plan()
+def test_a_copied_plan_is_itself_and_a_pickled_one_is_selected_again(backend, op, direction):
+    prepared = prepared_of(backend, op, direction)
+    problem = prepared.problem
+    plan = problem.plan_class.select(backend.stream, problem.descriptor(), PlanPreference(max_workspace=0))
+    assert copy.copy(plan) is plan
+    assert copy.deepcopy([plan])[0] is plan
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(plan, protocol))
+        assert again is not plan
+        assert (type(again), again.desc, again.device) == (type(plan), plan.desc, plan.device)
+        assert (again.sku, again.workspace_size()) == (plan.sku, 0)
+    bound = prepared.plan.bind(prepared.args(), backend.workspace(prepared.plan.workspace_size()))
+    assert copy.copy(bound) is bound
+    for refused in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="Plan: a bound launch holds the places of its arrays"):
+            refused(bound)
+
+
+def test_a_pickled_plan_of_a_device_that_is_not_there_does_not_load():
+    problem = first_problem()
+    plan = problem.plan._planned(Device("cuda", 99), problem.desc, None)
+    with pytest.raises(DriverError, match="no CUDA device"):
+        pickle.loads(pickle.dumps(plan))
 
 
 @each_plan()

@@ -409,6 +409,10 @@ def test_backward_turns_back(backend, dtype):
         ({"scaling": "llama3"}, "original_seq_len is 0, want original_seq_len > 0"),
         ({"scaling": "yarn", "original_seq_len": 8, "base": 1.0}, "base is 1.0, want base > 1"),
         ({"scaling": "yarn", "original_seq_len": 8, "beta_fast": 0.0}, "beta_fast is 0.0, want"),
+        (
+            {"scaling": "yarn", "original_seq_len": 8, "beta_fast": 1.0, "beta_slow": 32.0},
+            "beta_fast is 1.0, beta_slow is 32.0, want beta_fast >= beta_slow",
+        ),
         ({"scaling": "llama3", "original_seq_len": 8, "low_freq_factor": 4.0}, "low_freq_factor is 4.0, "),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 import tracemalloc
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -12,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from devices import each_op, each_plan, each_program, small_problems
+from late import late_copy
 
 from baracuda import driver
 from baracuda.codegen import verify
 from baracuda.codegen.verify.devices import CudaBackend
-from baracuda.compile import loader
-from baracuda.compile.unit import Unit
 from baracuda.errors import InvalidProblem
 from baracuda.stream import Stream
 
@@ -113,29 +111,6 @@ def test_an_allocation_would_be_seen(backend):
 
 
 # Streams
-
-LATE = Unit(
-    "probe/late.cu",
-    """
-struct Params { unsigned char* to; const unsigned char* from; long long n; long long nanoseconds; };
-
-// Copies after a while: what reads `to` without waiting for this kernel reads what was there before.
-extern "C" __global__ void late(const __grid_constant__ Params p) {
-    unsigned long long begin, now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-    do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); } while (now - begin < p.nanoseconds);
-    for (long long i = threadIdx.x; i < p.n; i += blockDim.x) { p.to[i] = p.from[i]; }
-}
-""",
-    (),
-)
-DELAY = 50_000_000
-
-
-def late_copy(device: Any, to: Any, source: Any) -> Any:
-    """Pack a launch that copies bytes after `DELAY` nanoseconds."""
-    params = struct.pack("@PPqq", to.data.ptr, source.data.ptr, to.size, DELAY)
-    return loader.load(LATE, device).kernel("late").pack((1, 1, 1), 256, 0, params)
 
 
 @pytest.mark.cuda

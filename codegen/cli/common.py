@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import math
 import os
 import sys
 import traceback
@@ -143,6 +144,19 @@ class Place(click.Path):
         if not os.fspath(value):
             self.fail("the path is empty", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Bound(click.ParamType):
+    """A bound of the command line: a number that something can be beyond, so no nan, inf or negative one."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number: float = click.FLOAT.convert(value, param, ctx)
+        if not math.isfinite(number) or number < 0:
+            self.fail(f"{value!r} bounds nothing, want a number of at least 0", param, ctx)
+        return number
 
 
 def spec_option(function: _Function) -> _Function:

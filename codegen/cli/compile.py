@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baracuda.codegen.cli.common import BadInput, Failure, Place, spec_option
+from baracuda.codegen.cli.common import BadInput, Bound, Failure, Place, spec_option
 from baracuda.codegen.cli.cost import Budget, cost_of, excesses, report, summary
 from baracuda.codegen.cli.list import unknown
 from baracuda.codegen.cli.progress import progress
@@ -76,12 +76,12 @@ def processors() -> int:
     metavar="FILE",
     help="Write size and compiler time of every unit to this CSV file.",
 )
-@click.option("--max-kib", type=float, metavar="KIB", help="Fail where all units of an ARCH are larger.")
-@click.option("--max-unit-kib", type=float, metavar="KIB", help="Fail where one unit is larger.")
+@click.option("--max-kib", type=Bound(), metavar="KIB", help="Fail where all units of an ARCH are larger.")
+@click.option("--max-unit-kib", type=Bound(), metavar="KIB", help="Fail where one unit is larger.")
 @click.option(
-    "--max-seconds", type=float, metavar="S", help="Fail where an ARCH takes more of the processor's time."
+    "--max-seconds", type=Bound(), metavar="S", help="Fail where an ARCH takes more of the processor's time."
 )
-@click.option("--max-unit-seconds", type=float, metavar="S", help="Fail where one unit takes more.")
+@click.option("--max-unit-seconds", type=Bound(), metavar="S", help="Fail where one unit takes more.")
 def compile_(
     spec: Path | None,
     archs: Sequence[str],

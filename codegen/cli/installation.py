@@ -13,7 +13,20 @@ from baracuda.codegen.cli.system_errors import words
 
 def facts() -> list[Fact]:
     """Look at every part of the installation; never raises for a part that is broken."""
-    return [cache_fact(), *pack_facts(), generated_fact()]
+    return [*jit_facts(), cache_fact(), *pack_facts(), generated_fact()]
+
+
+def jit_facts() -> list[Fact]:
+    """Say what is set about compiling on demand; nothing where nothing is."""
+    from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
+    from baracuda.errors import InvalidProblem
+
+    try:
+        if jit_allowed():
+            return []
+    except InvalidProblem as error:
+        return [Fact(JIT_VARIABLE, False, str(error), f"unset {JIT_VARIABLE}", "no use")]
+    return [Fact(JIT_VARIABLE, True, "never: what neither a pack nor the cache has is an error at select")]
 
 
 def cache_fact() -> Fact:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from baracuda.codegen.cli.system_errors import words
+
 # The oldest compute capability that kernels are compiled for.
 FLOOR = 80
 
@@ -176,21 +178,24 @@ def _one_line(error: BaseException) -> str:
 
 
 def cxx_fact() -> Fact:
-    """Look for the C++ compiler of the host executor."""
+    """Look for the C++ compiler of the host executor, and let it compile something."""
     from baracuda.errors import CompileError
+    from baracuda.host_compile import try_compiler
     from baracuda.host_compiler import find_compiler
 
     name = "C++ compiler"
+    chosen = os.environ.get("CXX", "").strip()
+    remedy = "unset CXX, or let it name a C++ compiler" if chosen else _system_install()
     try:
         compiler = find_compiler()
     except CompileError as error:
-        chosen = os.environ.get("CXX", "").strip()
-        return Fact(
-            name,
-            False,
-            str(error),
-            "unset CXX, or let it name a C++ compiler" if chosen else _system_install(),
-        )
+        return Fact(name, False, str(error), remedy)
+    try:
+        try_compiler()
+    except CompileError as error:
+        return Fact(name, False, f"{shlex.join(compiler.command)}: {_one_line(error)}", remedy, "broken")
+    except OSError as error:
+        return Fact(name, False, f"cannot be tried: {words(error)}", "export TMPDIR=/a/folder/with/room")
     return Fact(name, True, f"{shlex.join(compiler.command)}: {compiler.version}")
 
 
@@ -279,5 +284,6 @@ def can_run(found: list[Fact]) -> tuple[bool, bool]:
     base = there["NumPy"] and there["ml_dtypes"]
     # Where a pack has the kernels, no compiler is needed.
     packed = {what for fact in found if fact.found for what in fact.serves}
+    base = base and there.get("BARACUDA_JIT", True)
     gpu = base and there["CuPy"] and there["CUDA driver"] and (there["NVRTC"] or "gpu" in packed)
     return gpu, base and (there["C++ compiler"] or "host" in packed)

@@ -470,6 +470,8 @@ class RopePlan(Plan):
             and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow))
         ):
             yield f"beta_slow is {desc.beta_slow}, want beta_slow > 0 and isfinite(beta_slow)"
+        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast >= desc.beta_slow):
+            yield f"beta_fast is {desc.beta_fast}, beta_slow is {desc.beta_slow}, want beta_fast >= beta_slow"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (desc.original_seq_len > 0):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if (
@@ -672,6 +674,8 @@ class RopeBackwardPlan(Plan):
             and not (desc.beta_slow > 0 and math.isfinite(desc.beta_slow))
         ):
             yield f"beta_slow is {desc.beta_slow}, want beta_slow > 0 and isfinite(beta_slow)"
+        if desc.kind.value == "rope" and desc.scaling == "yarn" and not (desc.beta_fast >= desc.beta_slow):
+            yield f"beta_fast is {desc.beta_fast}, beta_slow is {desc.beta_slow}, want beta_fast >= beta_slow"
         if desc.kind.value == "rope" and desc.scaling == "llama3" and not (desc.original_seq_len > 0):
             yield f"original_seq_len is {desc.original_seq_len}, want original_seq_len > 0"
         if (

@@ -16,7 +16,7 @@ from baracuda.compile.compiler_note import known_compiler, note_compiler
 from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.nvrtc import Artifact
 from baracuda.compile.unit import Unit, unit_key
-from baracuda.errors import CompileError, DriverError
+from baracuda.errors import CompileError, DriverError, InvalidProblem
 from baracuda.tensor import Device
 
 JIT_VARIABLE = "BARACUDA_JIT"
@@ -60,8 +60,14 @@ _locks = KeyedLocks()
 
 
 def jit_allowed() -> bool:
-    """Whether kernels may be compiled on demand: not where ``BARACUDA_JIT`` is ``never``."""
-    return os.environ.get(JIT_VARIABLE, "").strip().lower() != "never"
+    """Whether kernels may be compiled on demand: not where ``BARACUDA_JIT`` is ``never``.
+
+    Raises `InvalidProblem` for a word that means nothing: who sets the variable does not want it overlooked.
+    """
+    word = os.environ.get(JIT_VARIABLE, "").strip()
+    if word.lower() not in ("", "never"):
+        raise InvalidProblem(f"{JIT_VARIABLE}={word!r}: want 'never' or nothing")
+    return not word
 
 
 def artifact_key(unit: Unit, arch: str, compiler: str | None = None) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import errno
 import functools
 import hashlib
+import itertools
 import json
 import os
+import reprlib
 import secrets
 import threading
 import weakref
@@ -79,7 +81,14 @@ class Pack:
         if hashlib.sha256(index).hexdigest().encode() != fields[3]:
             self._fail(f"is damaged: the checksum of its index does not fit; {_REMEDY}")
         self._start = len(line) + 1 + length
-        self._take(json.loads(index))
+        try:
+            content = json.loads(index)
+            problem = _senseless(content)
+        except (ValueError, RecursionError) as error:
+            content, problem = {}, f"no JSON: {error}"
+        if problem:
+            self._fail(f"has an index that makes no sense: {problem}; {_REMEDY}")
+        self._take(content)
 
     def _take(self, index: dict[str, Any]) -> None:
         """Take over the index, and refuse a pack that cannot serve this installation."""
@@ -113,7 +122,10 @@ class Pack:
         data = self._read(self._start + offset, length)
         if hashlib.sha256(data).hexdigest() != checksum:
             self._fail(f"is damaged: the checksum of {unit.name} for {arch} does not fit; {_REMEDY}")
-        return Artifact(zlib.decompress(data), kind, arch)
+        try:
+            return Artifact(zlib.decompress(data), kind, arch)
+        except zlib.error as error:
+            self._fail(f"is damaged: {unit.name} for {arch} cannot be unpacked: {error}; {_REMEDY}", error)
 
     def _read(self, offset: int, length: int) -> bytes:
         try:
@@ -123,6 +135,36 @@ class Pack:
 
     def _fail(self, problem: str, cause: Exception | None = None) -> NoReturn:
         raise CompileError(f"pack {self.path} {problem}") from cause
+
+
+_INDEX: dict[str, type] = {
+    "baracuda": str, "compiler": str, "schema": int, "headers": str, "flags": list, "archs": list,
+    "nbytes": int, "entries": dict,
+}  # fmt: skip
+
+
+def _senseless(index: Any) -> str:
+    """What is wrong with the form of an index; empty where nothing is."""
+    if not isinstance(index, dict):
+        return f"it is a {type(index).__name__}, want an object"
+    for name, kind in _INDEX.items():
+        if type(index.get(name)) is not kind:
+            return f"{name} is {reprlib.repr(index.get(name))}, want {kind.__name__}"
+    for name in ("flags", "archs"):
+        if not all(isinstance(item, str) for item in index[name]):
+            return f"{name} is {reprlib.repr(index[name])}, want words"
+    places = []
+    for key, entry in index["entries"].items():
+        if not isinstance(entry, list) or [type(part) for part in entry] != [int, int, str, str]:
+            return f"entry {key} is {reprlib.repr(entry)}, want offset, length, checksum and kind"
+        places.append((entry[0], entry[0] + entry[1], key))
+        if entry[0] < 0 or entry[1] < 0 or places[-1][1] > index["nbytes"]:
+            return f"entry {key} has bytes {entry[0]} to {places[-1][1]}, want some of 0 to {index['nbytes']}"
+    places.sort()
+    for (_, end, key), (begin, _, other) in itertools.pairwise(places):
+        if begin < end:
+            return f"the entries {key} and {other} overlap"
+    return ""
 
 
 def write_pack(path: Path, artifacts: Iterable[tuple[Unit, Artifact]], compiler: str) -> int:
