@@ -47,7 +47,7 @@ def without_rounding(program: Program) -> Program:
 
 
 def _without_identity(node: Expr) -> Expr:
-    """x for `x + -0.0` and `x * 1`, which have every bit of x."""
+    """What has every bit of `x + -0.0` or of `x * 1`: x."""
     if not isinstance(node, Binary) or node.op not in "+*":
         return node
     for one, other in ((node.left, node.right), (node.right, node.left)):
