@@ -24,8 +24,11 @@ STATE_VARIANTS = {
     "nodes": ("NARROW", "Wide", "aggregate_nodes"),
     "strided64": ("WIDE", "Wide", "aggregate_strided_rows"),
 }
-#: The variant of an aggregate that also maps elements, for rows that a block can hold.
-KEPT_VARIANTS = {"kept": ("NARROW", "Wide", "aggregate_kept_rows")}
+#: Variants of an aggregate that also maps elements, for rows that a block or a lane's registers can hold.
+KEPT_VARIANTS = {
+    "kept": ("NARROW", "Wide", "aggregate_kept_rows"),
+    "kept_short": ("NARROW", "Wide", "aggregate_kept_short_rows"),
+}
 ELEMENT_VARIANTS = {
     "contig": ("NARROW", "Wide", "map_rows"),
     "strided": ("NARROW", "Narrow", "map_rows"),

@@ -22,7 +22,7 @@ from baracuda.engines.base import (
     scalar_format,
 )
 from baracuda.engines.column_sums import ColumnSums, compute_rows
-from baracuda.engines.shared_memory import fit_warps
+from baracuda.engines.shared_memory import WARPS_OF_BLOCK, fit_warps
 from baracuda.layout import Walk, broadcast_strides, column_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, compiled, pack_scalars
 from baracuda.shapes import numel
@@ -38,7 +38,9 @@ WARPS = THREADS // LANES
 #: Rows that blocks share aim at this many: two a multiprocessor, and few streams of memory.
 BUSY_BLOCKS = 256
 
-#: Short rows that a block holds are taken in turns, until it has held so many bytes in their places.
+#: Rows of which a lane has so many packs at most stay in registers: IN_REGISTERS of kept_rows.cuh.
+IN_REGISTERS = 4
+#: Other rows that a block holds are taken in turns, until it has held so many bytes in their places.
 TURN_BYTES = 8 * 1024
 
 #: Neighbouring rows are read side by side from this many bytes on, a sector of memory.
@@ -168,7 +170,8 @@ class Rows:
             several, shared = self._chunks > 1, self._spread.splits > 1
             narrow = ["long" if several else "contig", "strided", "columns", *(["nodes"] if several else [])]
             if self.program.outputs:
-                narrow += ["kept", "map_columns", *(["map_contig", "map_strided"] if shared else [])]
+                kept = "kept_short" if self._packs_of_lane() <= IN_REGISTERS else "kept"
+                narrow += [kept, "map_columns", *(["map_contig", "map_strided"] if shared else [])]
                 wide += ["map_strided64"] if shared else []
         prefix = self.program.prefix
         return {
@@ -285,9 +288,13 @@ class Rows:
         whole = layout.variant == "contig" and layout.packed and self._extent % self._pack == 0 < self._extent
         if not (mapped and whole and spread.chunks == spread.splits == 1):
             return None
-        steps = ceil_div(min(self._extent, CHUNK), LANES * self._pack)
+        steps = self._packs_of_lane()
         a_warp = self._given(program.element_inputs, tensors) * steps * LANES * 16
         columns = self._given(program.column_inputs, tensors) * self._extent * self.problem.element.itemsize
+        if steps <= IN_REGISTERS:
+            step = self._step("kept_short", layout, tensors, spread)
+            threads = WARPS_OF_BLOCK * LANES
+            return replace(step, grid=ceil_div(self._rows * spread.lanes, threads), threads=threads)
         for kept_columns in (columns, 0):
             warps = fit_warps(self.problem.device, spread.warps, a_warp, kept_columns)
             if warps:
@@ -298,6 +305,10 @@ class Rows:
                 shared = warps * a_warp + kept_columns
                 return replace(step, grid=grid, threads=warps * LANES, shared=shared)
         return None
+
+    def _packs_of_lane(self) -> int:
+        """Packs that a lane has of its row's chunk, at most."""
+        return ceil_div(min(self._extent, CHUNK), LANES * self._pack)
 
     @staticmethod
     def _given(names: tuple[str, ...], tensors: Tensors) -> int:

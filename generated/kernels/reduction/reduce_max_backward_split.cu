@@ -99,6 +99,9 @@ BARACUDA_KERNEL(reduce_max_backward_split, columns, 256, Wide) {
 }
 BARACUDA_KERNEL(reduce_max_backward_split, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_max_backward_split, kept_short, 256, Wide) {
+    baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_max_backward_split, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward_split, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -93,6 +93,9 @@ BARACUDA_KERNEL(reduce_min_backward_first, columns, 256, Wide) {
 }
 BARACUDA_KERNEL(reduce_min_backward_first, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(reduce_min_backward_first, kept_short, 256, Wide) {
+    baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(reduce_min_backward_first, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_min_backward_first, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -82,6 +82,7 @@ BARACUDA_KERNEL(log_softmax, strided, 256, Narrow) { baracuda::aggregate_strided
 BARACUDA_KERNEL(log_softmax, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log_softmax, kept_short, 256, Wide) { baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -83,6 +83,7 @@ BARACUDA_KERNEL(softmax, strided, 256, Narrow) { baracuda::aggregate_strided_row
 BARACUDA_KERNEL(softmax, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softmax, kept_short, 256, Wide) { baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -81,6 +81,7 @@ BARACUDA_KERNEL(softmax_nan, strided, 256, Narrow) { baracuda::aggregate_strided
 BARACUDA_KERNEL(softmax_nan, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax_nan, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax_nan, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softmax_nan, kept_short, 256, Wide) { baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax_nan, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax_nan, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax_nan, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -93,12 +93,15 @@ template <class Formula, class Operands, class Pack> BARACUDA_FN auto widen_of(c
 template <class T, class Formula, class Operands> BARACUDA_FN compute_t<T> element_at(const Operands& p, int i, const T* place) {
     return is_there<Formula>(p, i) ? widen(*place) : compute_t<T>(Formula::absent(i));
 }
-// A pack of input i, or one of the values that stand in for its elements.
-template <class T, class Formula, class Operands> BARACUDA_FN Pack<T> pack_at(const Operands& p, int i, const T* place) {
-    if (is_there<Formula>(p, i)) return load_pack(place);
+// A pack of the values that stand in for the elements of input i.
+template <class T, class Formula> BARACUDA_FN Pack<T> absent_pack(int i) {
     Pack<T> pack;
     for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = rounded<T>(compute_t<T>(Formula::absent(i)));
     return pack;
+}
+// A pack of input i, or one of the values that stand in for its elements.
+template <class T, class Formula, class Operands> BARACUDA_FN Pack<T> pack_at(const Operands& p, int i, const T* place) {
+    return is_there<Formula>(p, i) ? load_pack(place) : absent_pack<T, Formula>(i);
 }
 // Row operands: of T, or of the compute type where the launch says so. The number counts inputs first, then outputs.
 template <class T, class Formula, class Operands> BARACUDA_FN compute_t<T> row_input(const Operands& p, int r, i64 offset) {
@@ -190,7 +193,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         const bool there = row < p.rows;
         extent = there ? p.extent : 0;
         i64 offset[Operands::IN + Operands::OUT] = {};
-        if (there) p.kept.add(row, offset);
+        if (there) p.kept.add_seldom(row, offset);
         for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         for (int r = 0; r < RI; ++r)
@@ -373,7 +376,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         A y[at_least_one(RO)];
         formula.finish(row, y);
         i64 offset[Operands::IN + Operands::OUT] = {};
-        p.kept.add(this->row, offset);  // again: it is not worth registers until here
+        p.kept.add_seldom(this->row, offset);  // again: it is not worth registers until here
         for (int r = 0; r < RO; ++r) row_output<T, Formula>(p, r, offset[Operands::IN + EO + r], y[r]);
     }
 };

@@ -97,7 +97,7 @@ template <class T, class Formula, int WIDTH, class Operands> struct SumTile {
             for (int k = 0; k < AT_ONCE; ++k) {
                 if (row + k >= end) continue;
                 i64 offset[EI + RI + EO] = {};
-                p.kept.add(row + k, offset);
+                p.kept.add_seldom(row + k, offset);
                 for (int i = 0; i < EI; ++i) x[k][i] = load(i, offset[i]);
                 for (int r = 0; r < RI; ++r) row_in[k][r] = row_input<T, Formula>(p, r, offset[EI + r]);
             }
@@ -339,7 +339,7 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         sums = reinterpret_cast<A*>(row_of(p.stages, 0, 0));
         for (int k = threadIdx.x; k < rows; k += blockDim.x) {
             i64 offset[EI + RI + EO] = {};
-            p.kept.add(first + k, offset);
+            p.kept.add_seldom(first + k, offset);
             for (int i = 0; i < VI; ++i) of.place[k * PLACES + i] = offset[i];
             for (int o = 0; o < EO; ++o) of.place[k * PLACES + VI + o] = offset[EI + RI + o];
             A row_in[at_least_one(RI)];

@@ -5,6 +5,8 @@
 // its warps make up teams: the packs of a team's next row take the places of those that are mapped. Inputs of columns,
 // which are the same for all rows, stay in shared memory too where there is room. Formulas and tree are those of
 // aggregate.cuh.
+//
+// Of short rows a lane keeps its packs in registers instead, and no block takes a second row.
 #pragma once
 #include <baracuda/columns.cuh>
 
@@ -18,6 +20,8 @@ template <class T, class Formula, class Operands> struct KeptRows {
     static constexpr int SIZE = Cursor::SIZE;
     static constexpr int TOGETHER = SIZE < 8 ? 8 / SIZE : 1;                     // packs of a cheaper step
     static constexpr int AT_ONCE = SIZE < 8 && EI < 3 ? 4 : 2;                   // packs that are mapped side by side
+
+    static constexpr int IN_REGISTERS = 4;                                       // packs of a lane of a short row
 
     const Operands& p;
     const Formula& formula;
@@ -33,6 +37,10 @@ template <class T, class Formula, class Operands> struct KeptRows {
         first = warp_of_row * CHUNK + lane * SIZE;
         steps = whole_packs<T>(p.extent);
         packs = whole_packs<T>(p.extent - first);
+    }
+
+    // Finds the places in shared memory, and sends for what all rows share.
+    BARACUDA_FN void prepare() {
         own = reinterpret_cast<Bytes<16>*>(dynamic_shared()) + threadIdx.x;
         int held = KEPT;
         while (held > 0 && !is_there<Formula>(p, held - 1)) --held;
@@ -52,7 +60,7 @@ template <class T, class Formula, class Operands> struct KeptRows {
     // Where the elements of a row lie.
     BARACUDA_FN void places(i64 row, const T* (&from)[at_least_one(KEPT)]) const {
         i64 offset[Operands::IN + Operands::OUT] = {};
-        p.kept.add(row, offset);
+        p.kept.add_seldom(row, offset);
         for (int i = 0; i < KEPT; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i] + first;
     }
     BARACUDA_FN void fetch(const T* const (&from)[at_least_one(KEPT)], int k) const {
@@ -93,6 +101,47 @@ template <class T, class Formula, class Operands> struct KeptRows {
         return Formula::close(run[0]);
     }
 
+    // A short row: what differs from row to row stays in registers.
+    BARACUDA_FN void run_short() const {
+        const Cursor cursor(p, formula, (i64(blockIdx.x) * blockDim.x + threadIdx.x) >> p.lane_bits);
+        const int count = cursor.row < p.rows ? packs : 0;
+        Bytes<16> kept[IN_REGISTERS][at_least_one(KEPT)];
+        BARACUDA_UNROLL
+        for (int k = 0; k < IN_REGISTERS; ++k)
+            for (int i = 0; i < KEPT; ++i)
+                if (k < count && is_there<Formula>(p, i)) kept[k][i] = load_whole<Bytes<16>>(cursor.from[i] + element(k));
+        const auto read = [&](int k, Packs& pack) {
+            for (int i = 0; i < EI; ++i) {
+                if (i >= KEPT) pack[i] = pack_at<T, Formula>(p, i, cursor.from[i] + element(k));
+                else pack[i] = is_there<Formula>(p, i) ? bit_cast<Pack<T>>(kept[k][i]) : absent_pack<T, Formula>(i);
+            }
+        };
+        typename Formula::Run run[1];
+        BARACUDA_UNROLL
+        for (int k = 0; k < IN_REGISTERS; ++k) {
+            if (k >= count) break;
+            Packs pack;
+            read(k, pack);
+            if constexpr (Formula::BEGINS) {
+                if (k == 0) cursor.begin(run[0], pack, first);
+            }
+            cursor.template push_packs<1>(run, &pack, element(k));
+        }
+        const typename Formula::State state = merge_lanes<Formula>(Formula::close(run[0]), lane, p.lanes());
+        if (cursor.row >= p.rows) return;
+        const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
+        if constexpr (RO > 0) {
+            if (lane == 0) cursor.write_row(row);
+        }
+        BARACUDA_UNROLL
+        for (int k = 0; k < IN_REGISTERS; ++k) {
+            if (k >= count) break;
+            Packs pack;
+            read(k, pack);
+            cursor.map_packs(row, pack, element(k));
+        }
+    }
+
     // COUNT packs of a lane from k on; packs of the next row, if there is one, take their places.
     template <int COUNT>
     BARACUDA_FN void map(const Cursor& cursor, const typename Formula::Row& row, int k, const T* const (&coming)[at_least_one(KEPT)], bool more) const {
@@ -106,7 +155,8 @@ template <class T, class Formula, class Operands> struct KeptRows {
         }
     }
 
-    BARACUDA_FN void run() const {
+    BARACUDA_FN void run() {
+        prepare();
         const int threads_a_row = p.lanes() * p.warps(), teams = int(blockDim.x) / threads_a_row;
         const i64 team = threadIdx.x / threads_a_row, stride = i64(gridDim.x) * teams;
         const T* coming[at_least_one(KEPT)];
@@ -144,14 +194,26 @@ template <class T, class Formula, class Operands> struct KeptRows {
     }
 };
 
+// Whether none of the inputs that differ from row to row and may lack is there.
+template <class Formula, class Operands> BARACUDA_FN bool all_absent(const Operands& p) {
+    bool absent = true;
+    for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) absent &= !Formula::may_lack(i) || !p.in[i];
+    return absent;
+}
+
 template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_rows(const Operands& p, const Formula& formula) {
     if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
-        bool bare = true;
-        for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) bare &= !Formula::may_lack(i) || !p.in[i];
         using Bare = typename BareOf<Formula>::type;
-        if (bare) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run();
+        if (all_absent<Formula>(p)) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run();
     }
     KeptRows<T, Formula, Operands>(p, formula).run();
+}
+template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_short_rows(const Operands& p, const Formula& formula) {
+    if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
+        using Bare = typename BareOf<Formula>::type;
+        if (all_absent<Formula>(p)) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run_short();
+    }
+    KeptRows<T, Formula, Operands>(p, formula).run_short();
 }
 
 }  // namespace baracuda

@@ -39,6 +39,24 @@ template <class Offset, int OPERANDS> struct Axes {
         if (rank > 0)
             for (int o = 0; o < OPERANDS; ++o) offset[o] += index * stride[0][o];
     }
+
+    // The same where it is seldom asked for: several axes take divisions, of which there is one copy.
+    BARACUDA_FN void add_seldom(Offset index, Offset (&offset)[OPERANDS]) const {
+        if (rank > 1) {
+            const Places far = several(index);
+            for (int o = 0; o < OPERANDS; ++o) offset[o] += far.of[o];
+        } else if (rank > 0) {
+            for (int o = 0; o < OPERANDS; ++o) offset[o] += index * stride[0][o];
+        }
+    }
+
+private:
+    struct Places { Offset of[OPERANDS]; };
+    BARACUDA_RARE Places several(Offset index) const {
+        Places far = {};
+        add(index, far.of);
+        return far;
+    }
 };
 
 }  // namespace baracuda
