@@ -195,13 +195,12 @@ class RMSNormPlan(Plan):
         root = sqrt(eps)
         h = stored(x + residual)
         near = s.factor == 1
-        size = s.length / sqrt(extent)
-        most = max(size, root * s.factor)
-        share = min(size, root * s.factor) / most
-        far = most * sqrt(1 + share * share) if most > 0 else most
-        r = sqrt(s.scaled / extent + eps) if near else far
-        power = mantissa(r) / r * s.factor
-        scale = 1 if near else 0 if r == inf else power if isfinite(power) else s.factor
+        edge = root * s.factor
+        r = sqrt(s.scaled / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) * sqrt(1 +
+            square( min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if
+            max(s.scaled, edge) > 0 else s.scaled
+        scale = 1 if near else 0 if r == inf else mantissa(r) / r * s.factor if isfinite(mantissa(r) / r *
+            s.factor) else s.factor
         factor = 1 / r if near or r == inf else s.factor / scale / r
         s = squares(h)
         y = h * scale * factor * (gamma + offset)

@@ -3,13 +3,12 @@
 //   root = sqrt(eps)
 //   h = stored(x + residual)
 //   near = s.factor == 1
-//   size = s.length / sqrt(extent)
-//   most = max(size, root * s.factor)
-//   share = min(size, root * s.factor) / most
-//   far = most * sqrt(1 + share * share) if most > 0 else most
-//   r = sqrt(s.scaled / extent + eps) if near else far
-//   power = mantissa(r) / r * s.factor
-//   scale = 1 if near else 0 if r == inf else power if isfinite(power) else s.factor
+//   edge = root * s.factor
+//   r = sqrt(s.scaled / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) * sqrt(1 + square(
+//       min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if max(s.scaled, edge) >
+//       0 else s.scaled
+//   scale = 1 if near else 0 if r == inf else mantissa(r) / r * s.factor if isfinite(mantissa(r) / r * s.factor) else
+//       s.factor
 //   factor = 1 / r if near or r == inf else s.factor / scale / r
 //   s = squares(h)
 //   y = h * scale * factor * (gamma + offset)
@@ -136,16 +135,18 @@ template <bool BARE_> struct FormulaOf : baracuda::RowFormula {
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A s_factor = state.s.factor();
-        const A s_length = state.s.length();
         const A s_scaled = state.s.scaled();
         const bool near = s_factor == A(1);
-        const A size = s_length / baracuda::sqrt(A(extent));
-        const A most = baracuda::max(size, root * s_factor);
-        const A share = baracuda::min(size, root * s_factor) / most;
-        const A far = most > A(0) ? most * baracuda::sqrt(A(1) + share * share) : most;
-        const A r = near ? baracuda::sqrt(s_scaled / A(extent) + eps) : far;
-        const A power = baracuda::mantissa(r) / r * s_factor;
-        const A scale = near ? A(1) : (r == baracuda::inf<A> ? A(0) : (baracuda::isfinite(power) ? power : s_factor));
+        const A edge = root * s_factor;
+        const A r = near ? baracuda::sqrt(s_scaled / A(extent) + eps)
+            : (baracuda::max(s_scaled, edge) > A(0)
+                ? baracuda::max(baracuda::sqrt(s_scaled) / baracuda::sqrt(A(extent)), edge)
+                    * baracuda::sqrt(A(1) + baracuda::square(baracuda::min(baracuda::sqrt(s_scaled)
+                        / baracuda::sqrt(A(extent)), edge)
+                            / baracuda::max(baracuda::sqrt(s_scaled) / baracuda::sqrt(A(extent)), edge))) : s_scaled);
+        const A scale = near ? A(1) : (r == baracuda::inf<A> ? A(0)
+            : (baracuda::isfinite(baracuda::mantissa(r) / r * s_factor) ? baracuda::mantissa(r) / r * s_factor
+                : s_factor));
         const A factor = (near | (r == baracuda::inf<A>)) ? A(1) / r : s_factor / scale / r;
         const A new_rms = near ? r : r / s_factor;
         return {scale, factor, new_rms};
