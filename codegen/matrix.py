@@ -24,11 +24,10 @@ STATE_VARIANTS = {
     "nodes": ("NARROW", "Wide", "aggregate_nodes"),
     "strided64": ("WIDE", "Wide", "aggregate_strided_rows"),
 }
-#: Variants of an aggregate that also maps elements, for rows that a block or a lane's registers can hold.
-KEPT_VARIANTS = {
-    "kept": ("NARROW", "Wide", "aggregate_kept_rows"),
-    "kept_short": ("NARROW", "Wide", "aggregate_kept_short_rows"),
-}
+#: The variant of an aggregate that also maps elements, for rows that a block can hold; and for short ones where no
+#: input is the same for all rows.
+KEPT_VARIANTS = {"kept": ("NARROW", "Wide", "aggregate_kept_rows")}
+SHORT_VARIANTS = {"kept_short": ("NARROW", "Wide", "aggregate_kept_short_rows")}
 ELEMENT_VARIANTS = {
     "contig": ("NARROW", "Wide", "map_rows"),
     "strided": ("NARROW", "Narrow", "map_rows"),
@@ -81,7 +80,8 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
     if not program.outputs:
         return STATE_VARIANTS
     maps = {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
-    return STATE_VARIANTS | KEPT_VARIANTS | maps
+    short = {} if program.column_inputs else SHORT_VARIANTS
+    return STATE_VARIANTS | KEPT_VARIANTS | short | maps
 
 
 #: Variants of the sums over rows that the outputs of columns are, which are their functions in the headers.

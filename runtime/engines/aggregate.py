@@ -170,7 +170,7 @@ class Rows:
             several, shared = self._chunks > 1, self._spread.splits > 1
             narrow = ["long" if several else "contig", "strided", "columns", *(["nodes"] if several else [])]
             if self.program.outputs:
-                kept = "kept_short" if self._packs_of_lane() <= IN_REGISTERS else "kept"
+                kept = "kept_short" if self._is_short() else "kept"
                 narrow += [kept, "map_columns", *(["map_contig", "map_strided"] if shared else [])]
                 wide += ["map_strided64"] if shared else []
         prefix = self.program.prefix
@@ -289,12 +289,12 @@ class Rows:
         if not (mapped and whole and spread.chunks == spread.splits == 1):
             return None
         steps = self._packs_of_lane()
-        a_warp = self._given(program.element_inputs, tensors) * steps * LANES * 16
-        columns = self._given(program.column_inputs, tensors) * self._extent * self.problem.element.itemsize
-        if steps <= IN_REGISTERS:
+        if self._is_short():
             step = self._step("kept_short", layout, tensors, spread)
             threads = WARPS_OF_BLOCK * LANES
             return replace(step, grid=ceil_div(self._rows * spread.lanes, threads), threads=threads)
+        a_warp = self._given(program.element_inputs, tensors) * steps * LANES * 16
+        columns = self._given(program.column_inputs, tensors) * self._extent * self.problem.element.itemsize
         for kept_columns in (columns, 0):
             warps = fit_warps(self.problem.device, spread.warps, a_warp, kept_columns)
             if warps:
@@ -309,6 +309,10 @@ class Rows:
     def _packs_of_lane(self) -> int:
         """Packs that a lane has of its row's chunk, at most."""
         return ceil_div(min(self._extent, CHUNK), LANES * self._pack)
+
+    def _is_short(self) -> bool:
+        """Whether a lane's registers hold its packs of a row."""
+        return self._packs_of_lane() <= IN_REGISTERS and not self.program.column_inputs
 
     @staticmethod
     def _given(names: tuple[str, ...], tensors: Tensors) -> int:

@@ -6,7 +6,8 @@
 // which are the same for all rows, stay in shared memory too where there is room. Formulas and tree are those of
 // aggregate.cuh.
 //
-// Of short rows a lane keeps its packs in registers instead, and no block takes a second row.
+// Where nothing is the same for all rows, a lane keeps its packs of a short row in registers instead, and no block takes a
+// second row.
 #pragma once
 #include <baracuda/columns.cuh>
 
@@ -105,16 +106,14 @@ template <class T, class Formula, class Operands> struct KeptRows {
     BARACUDA_FN void run_short() const {
         const Cursor cursor(p, formula, (i64(blockIdx.x) * blockDim.x + threadIdx.x) >> p.lane_bits);
         const int count = cursor.row < p.rows ? packs : 0;
-        Bytes<16> kept[IN_REGISTERS][at_least_one(KEPT)];
+        static_assert(COLUMN_INPUTS == 0, "every input differs from row to row");
+        Bytes<16> kept[IN_REGISTERS][at_least_one(EI)];
         BARACUDA_UNROLL
         for (int k = 0; k < IN_REGISTERS; ++k)
-            for (int i = 0; i < KEPT; ++i)
+            for (int i = 0; i < EI; ++i)
                 if (k < count && is_there<Formula>(p, i)) kept[k][i] = load_whole<Bytes<16>>(cursor.from[i] + element(k));
         const auto read = [&](int k, Packs& pack) {
-            for (int i = 0; i < EI; ++i) {
-                if (i >= KEPT) pack[i] = pack_at<T, Formula>(p, i, cursor.from[i] + element(k));
-                else pack[i] = is_there<Formula>(p, i) ? bit_cast<Pack<T>>(kept[k][i]) : absent_pack<T, Formula>(i);
-            }
+            for (int i = 0; i < EI; ++i) pack[i] = is_there<Formula>(p, i) ? bit_cast<Pack<T>>(kept[k][i]) : absent_pack<T, Formula>(i);
         };
         typename Formula::Run run[1];
         BARACUDA_UNROLL
@@ -194,25 +193,16 @@ template <class T, class Formula, class Operands> struct KeptRows {
     }
 };
 
-// Whether none of the inputs that differ from row to row and may lack is there.
-template <class Formula, class Operands> BARACUDA_FN bool all_absent(const Operands& p) {
-    bool absent = true;
-    for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) absent &= !Formula::may_lack(i) || !p.in[i];
-    return absent;
-}
-
 template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_rows(const Operands& p, const Formula& formula) {
     if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
         using Bare = typename BareOf<Formula>::type;
-        if (all_absent<Formula>(p)) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run();
+        bool bare = true;
+        for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) bare &= !Formula::may_lack(i) || !p.in[i];
+        if (bare) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run();
     }
     KeptRows<T, Formula, Operands>(p, formula).run();
 }
 template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_short_rows(const Operands& p, const Formula& formula) {
-    if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
-        using Bare = typename BareOf<Formula>::type;
-        if (all_absent<Formula>(p)) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run_short();
-    }
     KeptRows<T, Formula, Operands>(p, formula).run_short();
 }
 
