@@ -24,9 +24,9 @@ STATE_VARIANTS = {
     "nodes": ("NARROW", "Wide", "aggregate_nodes"),
     "strided64": ("WIDE", "Wide", "aggregate_strided_rows"),
 }
-#: The variant of an aggregate that also maps elements, for rows that a block can hold; and for short ones where no
-#: input is the same for all rows.
+#: The variant of an aggregate that also maps elements, for rows that a block can hold.
 KEPT_VARIANTS = {"kept": ("NARROW", "Wide", "aggregate_kept_rows")}
+#: The same for short rows, where no input is the same for all rows.
 SHORT_VARIANTS = {"kept_short": ("NARROW", "Wide", "aggregate_kept_short_rows")}
 ELEMENT_VARIANTS = {
     "contig": ("NARROW", "Wide", "map_rows"),

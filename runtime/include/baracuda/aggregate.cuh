@@ -193,7 +193,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         const bool there = row < p.rows;
         extent = there ? p.extent : 0;
         i64 offset[Operands::IN + Operands::OUT] = {};
-        if (there) p.kept.add_seldom(row, offset);
+        if (there) p.kept.add(row, offset);
         for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         for (int r = 0; r < RI; ++r)
@@ -376,7 +376,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         A y[at_least_one(RO)];
         formula.finish(row, y);
         i64 offset[Operands::IN + Operands::OUT] = {};
-        p.kept.add_seldom(this->row, offset);  // again: it is not worth registers until here
+        p.kept.add(this->row, offset);  // again: it is not worth registers until here
         for (int r = 0; r < RO; ++r) row_output<T, Formula>(p, r, offset[Operands::IN + EO + r], y[r]);
     }
 };

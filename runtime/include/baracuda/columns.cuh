@@ -42,11 +42,11 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         first_column = block % tiles * COLUMNS + across * VC;
         there = first_column < p.columns;
         for (int o = 0; o < Operands::IN + Operands::OUT; ++o) offset[o] = 0;
-        if (there) p.kept.add_seldom(row(0), offset);
+        if (there) p.kept.add(row(0), offset);
         BARACUDA_UNROLL
         for (int v = 0; v < VC; ++v) {
             i64 place[Operands::IN + Operands::OUT] = {};
-            if (RI > 0 && there) p.kept.add_seldom(row(v), place);
+            if (RI > 0 && there) p.kept.add(row(v), place);
             for (int r = 0; r < RI; ++r)
                 row_in[v][r] = there ? row_input<T, Formula>(p, r, place[EI + r]) : A(0);
             known[v] = formula.known(row_in[v]);

@@ -40,7 +40,7 @@ template <class Offset, int OPERANDS> struct Axes {
             for (int o = 0; o < OPERANDS; ++o) offset[o] += index * stride[0][o];
     }
 
-    // The same where it is seldom asked for: several axes take divisions, of which there is one copy.
+    // The same, for kernels that ask in several places: several axes take divisions, of which there is one copy.
     BARACUDA_FN void add_seldom(Offset index, Offset (&offset)[OPERANDS]) const {
         if (rank > 1) {
             const Places far = several(index);
