@@ -116,8 +116,10 @@ REFUSED = [
     Refused(("compile", *ARCH, "--max-unit-kib", "much"), "'--max-unit-kib'"),
     Refused(("compile", *ARCH, "--max-kib", "nan"), "'--max-kib': 'nan' bounds nothing"),
     Refused(("compile", *ARCH, "--max-unit-kib", "inf"), "'--max-unit-kib': 'inf' bounds nothing"),
-    Refused(("compile", *ARCH, "--max-seconds", "-1"), "'--max-seconds': '-1' bounds nothing"),
-    Refused(("compile", *ARCH, "--max-unit-seconds", "-0.5"), "'--max-unit-seconds': '-0.5' bounds nothing"),
+    Refused(("compile", *ARCH, "--max-seconds", "-1"), "'--max-seconds': -1.0 is not in the range"),
+    Refused(
+        ("compile", *ARCH, "--max-unit-seconds", "-0.5"), "'--max-unit-seconds': -0.5 is not in the range"
+    ),
     *(
         Refused(("compile", *ARCH, option, path), message)
         for option in ("--pack", "--report")

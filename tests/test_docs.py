@@ -111,14 +111,15 @@ def test_the_walk_through_gives_the_kernel_that_it_shows(with_new_op: Path) -> N
         assert f"generated/{path}" in OP_PAGE
 
 
-def test_the_walk_through_shows_what_lint_says(with_new_op: Path) -> None:
+def test_the_walk_through_shows_what_lint_says(with_new_op: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(with_new_op.parent)
     text = with_new_op.read_text(encoding="utf-8")
     (message,) = [m for m in blocks(OP_PAGE, "text") if m.startswith("Error: ops.yaml:")]
     good = blocks(OP_PAGE, "yaml")[0]
     broken = good.replace("a + alpha * b", "a + alhpa * b", 1)
     assert broken != good
     with_new_op.write_text(text.replace(good, broken), encoding="utf-8")
-    result = run("lint", "--spec", with_new_op)
+    result = run("lint", "--spec", with_new_op.name)
     assert result.exit_code == 2
     assert re.sub(r":\d+:", ":LINE:", result.stderr) == re.sub(r":\d+:", ":LINE:", message)
 

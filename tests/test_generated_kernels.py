@@ -16,6 +16,7 @@ from baracuda.codegen import kernels, load_spec, render
 from baracuda.codegen.matrix import KernelRow
 from baracuda.codegen.problems import Problems
 from baracuda.codegen.spec.names import check_names
+from baracuda.compile.source import include_folder
 from baracuda.compile.unit import Unit
 
 needs_nvrtc = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC for Linux alone is among the extras")
@@ -85,6 +86,13 @@ def accepted(name: str) -> bool:
     return not len(problems)
 
 
+#: Functions and variables of CUDA and the C library, and macros of some systems.
+LIBRARY = [
+    "fma", "floor", "exp", "log", "sqrt", "rsqrt", "pow", "abs", "fmin", "fmax", "erf", "y0", "y1", "jn", "gamma",
+    "signgam", "memcpy", "malloc", "printf", "exit", "time", "clock", "div", "rand", "major", "minor", "unix",
+    "near", "far", "assert", "errno", "stdin", "threadIdx", "warpSize", "clock64", "saturate", "int2", "half",
+]  # fmt: skip
+
 SUM = SMALL_SPEC[SMALL_SPEC.index("    state: {s:") : SMALL_SPEC.index("  matches:\n")]
 MIX = SMALL_SPEC[
     SMALL_SPEC.index("      let: {rest: 1 - weight}\n      y:") : SMALL_SPEC.index("    backward:\n      let")
@@ -131,12 +139,14 @@ def each(names: list[str], value: str) -> str:
 def test_no_name_that_the_loader_takes_breaks_a_kernel(
     where: str, old: str, new: str, taken: str, tmp_path: Path
 ) -> None:
-    """Names of a kernel's own C++, used as names of a formula, are refused or do no harm."""
+    """Names of a kernel's own C++, of the headers, of CUDA and the C library are refused or do no harm."""
     path = tmp_path / "ops.yaml"
     path.write_text(SMALL_SPEC, encoding="utf-8")
+    headers = {f"{path.name}.cu": path.read_text("utf-8") for path in include_folder().rglob("*.cuh")}
+    some = random.Random(20240501).sample(identifiers(headers), 60)
     names = [
         name
-        for name in identifiers(render(load_spec(path)))
+        for name in sorted({*identifiers(render(load_spec(path))), *some, *LIBRARY})
         if accepted(name) and name not in [*taken.split(), "extent", "index", "n", "rest"]
     ]
     assert len(names) > 20

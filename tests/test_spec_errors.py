@@ -26,7 +26,7 @@ def load(case: Case, folder: Path) -> None:
         load_spec(path)
 
 
-def want(case: Case) -> str:
+def want(case: Case, path: Path) -> str:
     text = case.text()
     lines = []
     for anchor, message in case.expected:
@@ -34,7 +34,7 @@ def want(case: Case) -> str:
             f"{case.name}: {anchor!r} stands {text.count(anchor)} times in the text"
         )
         line = text.count("\n", 0, text.index(anchor)) + 1
-        lines.append(f"ops.yaml:{line}: {message}")
+        lines.append(f"{path}:{line}: {message}")
     return "\n".join(lines)
 
 
@@ -47,7 +47,7 @@ def test_the_small_specs_are_valid(tmp_path: Path) -> None:
 def test_a_broken_spec_is_refused_in_full(case: Case, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load(case, tmp_path)
-    assert str(caught.value) == want(case)
+    assert str(caught.value) == want(case, tmp_path / "ops.yaml")
 
 
 def test_a_set_may_take_dtypes_away(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_file_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"version: 1\n# \xff\n")
     with pytest.raises(SpecError) as caught:
         load_spec(path)
-    assert str(caught.value) == "ops.yaml:2: the byte 0xff is no UTF-8 (save the file as UTF-8)"
+    assert str(caught.value) == f"{path}:2: the byte 0xff is no UTF-8 (save the file as UTF-8)"
 
 
 def test_a_file_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_a_file_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(b"#" * (1 << 20) + b"\n")
     with pytest.raises(SpecError) as caught:
         load_spec(path)
-    assert str(caught.value) == "ops.yaml:1: the file is larger than 1 MiB (the path of a spec)"
+    assert str(caught.value) == f"{path}:1: the file is larger than 1 MiB (the path of a spec)"
 
 
 def test_a_template_beside_the_spec_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -85,14 +85,35 @@ def test_a_template_beside_the_spec_that_is_not_there_is_refused(tmp_path: Path)
         load(Case("no template", (edit,), ()), tmp_path)
     own = tmp_path / "templates" / "mine.cu.j2"
     what = f"families.pair.template: no file {own} (a template beside the spec)"
-    assert str(caught.value) == f"ops.yaml:37: {what}"
+    assert str(caught.value) == f"{tmp_path / 'ops.yaml'}:37: {what}"
 
 
 def test_the_spec_of_baracuda_cannot_extend_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spec_package, "default_spec_path", lambda: tmp_path / "ops.yaml")
     with pytest.raises(SpecError) as caught:
         load(Case("itself", (), (), BASE), tmp_path)
-    assert str(caught.value) == "ops.yaml:2: extends: this is the spec of baracuda itself (leave it out)"
+    what = "extends: this is the spec of baracuda itself (leave it out)"
+    assert str(caught.value) == f"{tmp_path / 'ops.yaml'}:2: {what}"
+
+
+def test_a_file_is_named_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "specs").mkdir()
+    path = tmp_path / "specs" / "mine.yaml"
+    path.write_text("version: no\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for given in (path, Path("specs/mine.yaml"), Path("specs/../specs/mine.yaml")):
+        with pytest.raises(SpecError) as caught:
+            load_spec(given)
+        assert {problem.file for problem in caught.value.problems} == {str(given)}
+        assert str(caught.value).startswith(f"{given}:1: ")
+    # Nobody gave the default: it is named as seen from the current folder.
+    monkeypatch.setattr(spec_package, "default_spec_path", lambda: path)
+    (tmp_path / "elsewhere").mkdir()
+    for folder, shown in ((".", "specs/mine.yaml"), ("specs", "mine.yaml"), ("elsewhere", str(path))):
+        monkeypatch.chdir(tmp_path / folder)
+        with pytest.raises(SpecError) as caught:
+            load_spec()
+        assert str(caught.value).startswith(f"{shown}:1: ")
 
 
 def test_a_message_is_one_line() -> None:

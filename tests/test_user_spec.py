@@ -321,7 +321,7 @@ def test_mistakes_are_named_with_their_line(spec: Path, old: str, new: str, mess
     spec.write_text(SPEC.replace(old, new), encoding="utf-8")
     found = problems_of(spec)
     assert any(message in problem for problem in found), found
-    assert all(problem.startswith("my_ops.yaml:") for problem in found)
+    assert all(problem.startswith(f"{spec}:") for problem in found)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_baracudas_own_spec_extends_nothing(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spec_module, "default_spec_path", lambda: path)
         [problem] = problems_of(path)
-    assert problem == "ops.yaml:2: extends: this is the spec of baracuda itself (leave it out)"
+    assert problem == f"{path}:2: extends: this is the spec of baracuda itself (leave it out)"
 
 
 def test_the_example_of_the_documentation(tmp_path: Path) -> None:

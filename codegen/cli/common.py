@@ -146,16 +146,17 @@ class Place(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Bound(click.ParamType):
+class Bound(click.FloatRange):
     """A bound of the command line: a number that something can be beyond, so no nan, inf or negative one."""
 
-    name = "number"
+    def __init__(self) -> None:
+        super().__init__(min=0)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number."""
-        number: float = click.FLOAT.convert(value, param, ctx)
-        if not math.isfinite(number) or number < 0:
-            self.fail(f"{value!r} bounds nothing, want a number of at least 0", param, ctx)
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} bounds nothing, want a number", param, ctx)
         return number
 
 

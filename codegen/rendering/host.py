@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from baracuda.codegen.formula import Expr, free_names, to_decimal
+from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.host import FUNCTIONS as HOST_FUNCTIONS
 from baracuda.codegen.spec.host import PAIR_NUMBER, numbers_of
@@ -20,37 +21,38 @@ def host_functions(op: Op) -> dict[str, Any]:
     return {
         "name": f"_{op.name}_host",
         "op": op.name,
-        "extent": extent,
+        "extent": local_names(numbers_of(op.family))[extent],
         "choices": [_host_choice(op, item, extent) for item in op.host],
     }
 
 
 def _host_choice(op: Op, formulas: HostFormulas, extent: str) -> dict[str, Any]:
     known = numbers_of(op.family)
-    names = {name: name for name in (*known, *formulas.lets, *formulas.pair_lets, PAIR_NUMBER)}
+    own = local_names([*known, *formulas.lets, *formulas.pair_lets, *formulas.scalars, PAIR_NUMBER])
+    names = {name: local for name, local in own.items() if name not in formulas.scalars}
 
     def code(expr: Expr) -> str:
         return to_decimal(expr, names, HOST_FUNCTIONS)
 
     # A let that another option's formulas need is left out.
-    names |= {name: name for name in formulas.scalars}
+    names |= {name: own[name] for name in formulas.scalars}
     results = [*formulas.scalars.values(), *formulas.of_pair.values()]
     read = {extent, *(name for expr in results for name in free_names(expr))}
     for name, expr in reversed([*formulas.lets.items(), *formulas.pair_lets.items()]):
         if name in read:
             read |= set(free_names(expr))
-    lets = [f"{name} = {code(expr)}" for name, expr in formulas.lets.items() if name in read]
-    pair_lets = [f"{name} = {code(expr)}" for name, expr in formulas.pair_lets.items() if name in read]
+    lets = [f"{own[name]} = {code(expr)}" for name, expr in formulas.lets.items() if name in read]
+    pair_lets = [f"{own[name]} = {code(expr)}" for name, expr in formulas.pair_lets.items() if name in read]
     (value,) = formulas.of_pair.values()
-    lets += [f"{name} = {code(expr)}" for name, expr in formulas.scalars.items()]
-    scalars = plain_tuple(list(formulas.scalars))
+    lets += [f"{own[name]} = {code(expr)}" for name, expr in formulas.scalars.items()]
+    scalars = plain_tuple([own[name] for name in formulas.scalars])
     function = "_".join((f"_{op.name}_host", *(value for _, value in formulas.options)))
     numbers = [name for name in known if name in read]
     return {
         "name": function,
         "condition": " and ".join(f'desc.{name} == "{value}"' for name, value in formulas.options),
         "text": ", ".join(f"{name}={value}" for name, value in formulas.options),
-        "numbers": numbers,
+        "numbers": [own[name] for name in numbers],
         "call": _call([function, *(f"desc.{name}" for name in numbers)], 8 if formulas.options else 4),
         "lets": lets,
         "pair_lets": pair_lets,

@@ -12,6 +12,7 @@ from baracuda.codegen.matrix import source_path
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tuple, wide_names
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
+from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.model import Family, Op, Program, Spec
 from baracuda.codegen.spec.program import parse_rule
@@ -333,18 +334,19 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
     """The host's part of a formula: attributes from the descriptor, then what follows from them, in order."""
     values = {value.name: value for value in program.attributes}
     used = _attribute_names(op, program)
-    lines = [f"{a.name} = desc.{a.source}" for a in op.attributes if a.name in used]
-    own = {a.name: a.name for a in op.attributes}
+    own = {a.name for a in op.attributes}
+    local = local_names([*own, *values])
+    lines = [f"{local[a.name]} = desc.{a.source}" for a in op.attributes if a.name in used]
     results = {}
     for value in program.attributes:
-        text = to_python(value.value, own | {name: name for name in values})
-        if text == value.name or value.name in own:
-            results[value.name] = value.name
+        text = to_python(value.value, local)
+        if text == local[value.name] or value.name in own:
+            results[value.name] = local[value.name]
         elif value.name in program.source or any(
             value.name in free_names(o.value) for o in program.attributes
         ):
-            lines.append(f"{value.name} = {text}")
-            results[value.name] = value.name
+            lines.append(f"{local[value.name]} = {text}")
+            results[value.name] = local[value.name]
         else:
             results[value.name] = text
     result = plain_tuple([results[value.name] for value in packed_order(program.attributes)])

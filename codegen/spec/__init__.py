@@ -29,13 +29,17 @@ def default_spec_path() -> Path:
 def load_spec(path: Path | None = None) -> Spec:
     """The spec in a file.
 
+    Args:
+        path: the file, which messages name as it is given here; None: baracuda's own spec.
+
     Raises:
         SpecError: with every mistake, each with its line.
         OSError: the file cannot be read.
     """
+    shown = str(path) if path else _from_here(default_spec_path())
     path = path or default_spec_path()
-    text = _text(path)
-    source = parse_yaml(text, path.name)
+    text = _text(path, shown)
+    source = parse_yaml(text, shown)
     file = read_structure(source)
     spec = resolve(file, source, path, _base(file, path, source.problems)) if file is not None else None
     source.problems.raise_if_any()
@@ -52,10 +56,18 @@ def _base(file: SpecFile, path: Path, problems: Problems) -> Spec:
     if path.resolve() == shipped.resolve():
         problems.add(("extends",), "this is the spec of baracuda itself", "leave it out")
         return nothing
-    return load_spec(shipped)
+    return load_spec()
 
 
-def _text(path: Path) -> str:
+def _from_here(path: Path) -> str:
+    """The path as somebody in the current folder writes it, if it lies below."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):  # Elsewhere, or the current folder is gone.
+        return str(path)
+
+
+def _text(path: Path, shown: str) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
@@ -64,13 +76,13 @@ def _text(path: Path) -> str:
         error.filename = error.filename or str(path)
         raise
     if len(data) > _LARGEST:
-        problems = Problems(path.name)
+        problems = Problems(shown)
         problems.add((), f"the file is larger than {_LARGEST >> 20} MiB", "the path of a spec", line=1)
         raise SpecError(problems.sorted())
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        problems = Problems(path.name)
+        problems = Problems(shown)
         what = f"the byte 0x{data[error.start]:02x} is no UTF-8"
         problems.add((), what, "save the file as UTF-8", line=data.count(b"\n", 0, error.start) + 1)
         raise SpecError(problems.sorted()) from None
