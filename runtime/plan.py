@@ -230,7 +230,7 @@ class Plan:
 
     def sku_for(self, args: Any) -> KernelSku:
         """Identity of the kernel that these tensors get."""
-        steps = self._checked(args, UNORDERED)[1].steps
+        steps = self._checked(args)[1].steps
         return self._sku(steps[0].variant if steps else "contig")
 
     def workspace_size(self) -> int:
@@ -239,7 +239,7 @@ class Plan:
 
     def can_implement(self, args: Any) -> None:
         """Check the tensors as `run` does, without a launch. Raises what `run` would raise."""
-        self._checked(args, UNORDERED)
+        self._checked(args)
 
     def run(self, stream: Any, workspace: Any, args: Any) -> None:
         """Validate and launch.
@@ -353,7 +353,7 @@ class Plan:
             sighting = None
         return layout, [*pointers, space.pointer, 0], (tensors, space), sighting
 
-    def _checked(self, args: Any, stream: int) -> tuple[Row, RememberedLayout]:
+    def _checked(self, args: Any, stream: int = UNORDERED) -> tuple[Row, RememberedLayout]:
         """The tensors in the order of TENSORS, found valid, and what is remembered of their layout.
 
         What `ArgumentRules.validated` checks is compared here, or follows from the layout, or from the
@@ -429,7 +429,7 @@ class Plan:
             return self._handle(stream, args)
         except Exception as error:
             fault = error
-        self._checked(args, UNORDERED)
+        self._checked(args)
         raise fault
 
     def _handle(self, stream: Any, args: Any) -> int:

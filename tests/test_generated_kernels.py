@@ -88,8 +88,7 @@ def accepted(name: str) -> bool:
 
 #: Functions and variables of CUDA and the C library, and macros of some systems.
 LIBRARY = [
-    "fma", "floor", "exp", "log", "sqrt", "rsqrt", "pow", "abs", "fmin", "fmax", "erf", "y0",
-    "y1", "jn", "gamma",
+    "fma", "floor", "exp", "log", "sqrt", "rsqrt", "pow", "abs", "fmin", "fmax", "erf", "y0", "y1", "gamma",
     "signgam", "memcpy", "malloc", "printf", "exit", "time", "clock", "div", "rand", "major", "minor", "unix",
     "near", "far", "assert", "errno", "stdin", "threadIdx", "warpSize", "clock64", "saturate", "int2", "half",
 ]  # fmt: skip

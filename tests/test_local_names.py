@@ -22,8 +22,8 @@ from baracuda.compile.unit import Unit
 NAMES = [
     "abs", "max", "min", "pow", "sum", "len", "range", "tuple", "dict", "object", "property", "field",
     "dataclass", "math", "desc", "wide", "numbers", "radians", "power", "clamp", "computed", "log", "exp",
-    "floor", "ceil", "fma", "rsqrt", "printf", "clock64", "y0", "gamma", "near", "lane",
-    "copy_async", "log_", "power_",
+    "floor", "ceil", "fma", "rsqrt", "printf", "clock64", "y0", "gamma", "near", "lane", "copy_async",
+    "log_", "power_",
 ]  # fmt: skip
 #: Those that run, which takes a compile each.
 RUN = ["log", "fma", "floor", "printf", "copy_async", "math"]
