@@ -47,7 +47,7 @@ def process(
         env={**os.environ, **environment},
         stdout=stdout,
         stderr=subprocess.PIPE,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
@@ -314,7 +314,7 @@ def test_an_interrupt_ends_in_a_word_and_leaves_nothing(
     try:
         until(lambda: any((*fresh_cache.glob(f"{started}/*"), *temporary.glob(started))), child)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
+        _, said = child.communicate(timeout=300)
     finally:
         child.kill()
     assert (child.returncode, said.strip()) == (1, "Aborted!")
@@ -323,7 +323,7 @@ def test_an_interrupt_ends_in_a_word_and_leaves_nothing(
     assert not list(temporary.iterdir())
 
 
-def until(happened: Callable[[], bool], child: subprocess.Popen[str], seconds: float = 60.0) -> None:
+def until(happened: Callable[[], bool], child: subprocess.Popen[str], seconds: float = 300.0) -> None:
     """Wait until something has happened, while the child lives."""
     end = time.monotonic() + seconds
     while not happened():
