@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import re
 
 import numpy as np
 import pytest
 import torch
+from host_memory import gather
 
 from baracuda.checks import byte_span, check_bounds
 from baracuda.dtypes import ElementKind
@@ -23,19 +23,6 @@ DTYPES = {
     torch.uint8: "u8", torch.uint16: "u16", torch.uint32: "u32", torch.uint64: "u64",
     torch.bool: "bool",
 }  # fmt: skip
-
-
-def gather(tensor):
-    """Every element of a host tensor, read through its pointer and strides alone, as a flat array."""
-    itemsize = tensor.element.itemsize
-    raw = [
-        ctypes.string_at(
-            tensor.pointer + itemsize * sum(i * s for i, s in zip(index, tensor.strides, strict=True)),
-            itemsize,
-        )
-        for index in np.ndindex(*tensor.shape)
-    ]
-    return np.frombuffer(b"".join(raw), tensor.element.numpy)
 
 
 def layouts():
