@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import itertools
 import math
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -334,12 +334,17 @@ def _fields(
             whole = fields[_domain_extents(op)[-1]]
             fields[name] = whole // 4 * 2 if turn % 3 == 2 else whole
         elif rule.type == "bool":
-            fields[name] = bool(rule.default) if turn == 0 else bool(zlib.crc32(f"{name}{turn}".encode()) & 4)
+            fields[name] = bool(rule.default) if turn == 0 else _coin(f"{name}{turn}")
         elif rule.type == "storage":
             fields[name] = ("element", "compute")[turn % 2]
         elif name in options:
             fields[name] = options[name]
     return fields
+
+
+def _coin(text: str) -> bool:
+    """The same at every run; CRCs of names that end in neighbouring digits would go together."""
+    return bool(hashlib.blake2b(text.encode(), digest_size=1).digest()[0] & 1)
 
 
 def _read_on_host(formulas: HostFormulas) -> set[str]:

@@ -346,7 +346,7 @@ template <class T, class Formula, class Operands> struct GroupWalk {
             for (int r = 0; r < RI; ++r) of.row_in[k * RI + r] = row_in[r] = row_input<T, Formula>(p, r, offset[EI + r]);
             of.known[k] = formula.known(row_in);
         }
-        __syncthreads();
+        __syncthreads();  // what others read here are addresses
     }
 
     // One batch after the other, while the next is on its way.
