@@ -74,6 +74,8 @@ def workers(session: nox.Session) -> list[str]:
 def tests(session: nox.Session) -> None:
     """Run the tests on the host executor (or `-- --device cuda`), and compile a sample with NVRTC."""
     install(session, "test", *nvrtc(session))
+    if not session.posargs:
+        session.run("python", "tests/warm_cache.py", *workers(session))
     session.run("pytest", *workers(session), "--ignore=tests/torch", *session.posargs)
 
 

@@ -25,12 +25,15 @@ class Descriptor:
         Unsupported: an enum or element name that is not known.
     """
 
+    kind: Any
     #: Each field's rule: an enum class, or shape, axes, extent, element, storage, f64, i64, bool or option.
     RULES: ClassVar[Mapping[str, Any]]
     #: Fields that take another's value where they are None.
     DEFAULTS: ClassVar[Mapping[str, str]]
     #: Axes that another field may give instead, a number with a bit an axis.
     MASKS: ClassVar[Mapping[str, str]] = {}
+    #: Numbers that only some kinds have, by kind, with their values where they are None.
+    NUMBERS: ClassVar[Mapping[str, Mapping[str, float]]] = {}
 
     def __post_init__(self) -> None:
         for axes, mask in self.MASKS.items():
@@ -39,6 +42,10 @@ class Descriptor:
             value = getattr(self, name)
             if value is None and name in self.DEFAULTS:
                 value = getattr(self, self.DEFAULTS[name])
+            elif value is None and rule == "f64" and self.NUMBERS:
+                value = self.NUMBERS[self.kind.value].get(name)
+                if value is None:
+                    continue
             object.__setattr__(self, name, self._normal(name, rule, value))
 
     def _unmask(self, axes: str, mask: str) -> None:
@@ -115,6 +122,12 @@ class Descriptor:
                     raise InvalidProblem(f"{where}: {name} is {axis}, want {wanted}")
             if len(set(axes)) != len(axes):
                 raise InvalidProblem(f"{where}: {name} is {axes}, want each axis once")
+        if self.NUMBERS:
+            known = self.NUMBERS[self.kind.value]
+            for name, rule in self.RULES.items():
+                if rule == "f64" and name not in known and getattr(self, name) is not None:
+                    text = f"{where}: {name} is {getattr(self, name)}, want None: {self.kind.value} has "
+                    raise InvalidProblem(text + (", ".join(known) or "no numbers"))
         for name, rule in self.RULES.items():
             if rule == "extent" and getattr(self, name) < 0:
                 raise InvalidProblem(f"{where}: {name} is {getattr(self, name)}, want a non-negative extent")

@@ -23,8 +23,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where kernels run: the host executor (the default), or the first CUDA device",
     )
 
+    parser.addoption(
+        "--every-op",
+        action="store_true",
+        help="check layouts, shapes, streams and determinism of every op, not of one for each form of kernel",
+    )
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--every-op"):
+        repeated = [item for item in items if "repeated_kernel" in item.keywords]
+        if repeated:
+            config.hook.pytest_deselected(items=repeated)
+            items[:] = [item for item in items if "repeated_kernel" not in item.keywords]
     if config.getoption("--device") == "cuda":
         return
     skip = pytest.mark.skip(reason="needs a CUDA device: run with --device cuda")

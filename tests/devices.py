@@ -29,11 +29,33 @@ def checkout_spec() -> Spec:
 
 def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
     """Parametrise a test over op, direction and dtype: every one of the spec, or those that are asked for."""
+    return _each_op(directions, dtypes, where, _unmarked)
+
+
+def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
+    """As `each_op`, of the ops whose kernels differ in their formula alone the first; `--every-op` takes all.
+
+    For properties that are the template's and the engine's: layouts, shapes, streams, determinism.
+    """
+    return _each_op(directions, dtypes, where, _repeated)
+
+
+def each_program(*directions: str, where: Where | None = None) -> Any:
+    """Parametrise a test over op and direction."""
+    return _each_program(directions, where, _unmarked)
+
+
+def each_kernel_program(*directions: str, where: Where | None = None) -> Any:
+    """As `each_program`, of the ops whose kernels differ in their formula alone the first."""
+    return _each_program(directions, where, _repeated)
+
+
+def _each_op(directions: tuple[str, ...], dtypes: Iterable[str], where: Where | None, marks: Any) -> Any:
     wanted = set(dtypes)
     return pytest.mark.parametrize(
         ("op", "direction", "dtype"),
         [
-            pytest.param(op, direction, dtype, id=f"{op.stem(direction)}-{dtype}")
+            pytest.param(op, direction, dtype, id=f"{op.stem(direction)}-{dtype}", marks=marks(op, direction))
             for op, direction, dtype in verify.each_op(checkout_spec())
             if (not directions or direction in directions)
             and (not wanted or dtype in wanted)
@@ -42,16 +64,54 @@ def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = 
     )
 
 
-def each_program(*directions: str, where: Where | None = None) -> Any:
-    """Parametrise a test over op and direction."""
+def _each_program(directions: tuple[str, ...], where: Where | None, marks: Any) -> Any:
     return pytest.mark.parametrize(
         ("op", "direction"),
         [
-            pytest.param(op, direction, id=op.stem(direction))
+            pytest.param(op, direction, id=op.stem(direction), marks=marks(op, direction))
             for op in checkout_spec().ops.values()
             for direction in op.programs
             if (not directions or direction in directions) and (where is None or where(op, direction))
         ],
+    )
+
+
+def _unmarked(op: Any, direction: str) -> tuple[Any, ...]:
+    del op, direction
+    return ()
+
+
+def repeated(op: Any, direction: str) -> bool:
+    """Whether another op's kernel, which differs in its formula alone, stands for this one's."""
+    return _first_of_form()[_form(op, direction)] != (op.name, direction)
+
+
+def _repeated(op: Any, direction: str) -> tuple[Any, ...]:
+    return (pytest.mark.repeated_kernel,) if repeated(op, direction) else ()
+
+
+@functools.cache
+def _first_of_form() -> dict[Any, tuple[str, str]]:
+    found: dict[Any, tuple[str, str]] = {}
+    for op in checkout_spec().ops.values():
+        for direction in op.programs:
+            found.setdefault(_form(op, direction), (op.name, direction))
+    return found
+
+
+def _form(op: Any, direction: str) -> Any:
+    """What the kernels of a direction are beside formulas: tensors, aggregates, what the host hands over."""
+    programs = [program for program in op.all_programs() if program.direction == direction]
+    return op.family.name, tuple(
+        (
+            program.direction,
+            program.options,
+            (program.inputs, program.row_inputs, program.column_inputs),
+            (program.outputs, program.row_outputs, program.column_outputs),
+            tuple(sorted({value.kind for value in program.attributes})),
+            tuple(aggregate.monoid.name for aggregate in program.aggregates),
+        )
+        for program in programs
     )
 
 
@@ -89,9 +149,45 @@ def load_units(rows: Iterable[KernelRow], device: Device, package: str = verify.
 
 
 @functools.cache
+def bundles() -> list[list[tuple[str, str]]]:
+    """Ops with a direction, in groups that are compiled together: small kernels share a C++ file."""
+    found: list[list[tuple[str, str]]] = []
+    size = _FULL
+    for op in checkout_spec().ops.values():
+        for direction in op.programs:
+            own = len({row.defines for row in all_rows() if (row.op, row.direction) == (op.name, direction)})
+            alone = op.family.template != "map" or size + own > _FULL
+            if alone:
+                found.append([])
+                size = 0 if op.family.template == "map" else _FULL
+            found[-1].append((op.name, direction))
+            size += own
+    return found
+
+
+#: Units that share a C++ file.
+_FULL = 32
+
+
+@functools.cache
+def load_bundle(number: int, device: Device) -> None:
+    """Load every kernel of a group of `bundles`, once."""
+    members = bundles()[number]
+    rows = [row for row in all_rows() if (row.op, row.direction) in members]
+    if len(members) == 1:
+        load_units(rows, device)
+    else:
+        preload([*dict.fromkeys(unit_of(row) for row in rows)], device)
+
+
 def load_op(op: str, direction: str, device: Device) -> None:
-    """Load every kernel of an op's direction, once."""
-    load_units((row for row in all_rows() if (row.op, row.direction) == (op, direction)), device)
+    """Load every kernel of an op's direction, and those that are compiled with them."""
+    load_bundle(_bundle_of()[op, direction], device)
+
+
+@functools.cache
+def _bundle_of() -> dict[tuple[str, str], int]:
+    return {member: number for number, members in enumerate(bundles()) for member in members}
 
 
 @functools.cache

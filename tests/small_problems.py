@@ -61,17 +61,20 @@ class Problem:
 
 
 def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
-    """One problem for each plan class and kind with this element kind; `values` replace VALUES, by rule.
+    """A problem for each plan class, of each of its forms of kernels the first kind with this element kind.
 
-    Plans that refuse the values have none.
+    `values` replace VALUES, by rule. Plans that refuse them have none.
     """
     modules = importlib.import_module("baracuda.generated.plans").MODULES
     for name in sorted(name for name in modules if name.endswith("Plan")):
         plan = getattr(baracuda, name)
         fields = dataclasses.fields(plan.DESCRIPTOR)
+        forms = set()
         for kind, op in plan.OPS.items():
-            if element not in op.dtypes:
+            form = (op.inputs, op.row_inputs, op.outputs, op.row_outputs, op.accepted, op.state, op.pairs)
+            if element not in op.dtypes or form in forms:
                 continue
+            forms.add(form)
             wanted = {
                 field.name: {**VALUES, "element": ElementKind(element), **values}[
                     plan.DESCRIPTOR.RULES[field.name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import aggregating, each_op, each_program, small_problems
+from devices import aggregating, each_kernel, each_kernel_program, small_problems
 
 from baracuda.codegen import verify
 from baracuda.engines import aggregate, shared_memory
@@ -32,7 +32,7 @@ def some_problems(op, direction, dtype, shapes):
     return found
 
 
-@each_op(dtypes=["f16", "f32"])
+@each_kernel(dtypes=["f16", "f32"])
 def test_twenty_runs_are_equal(backend, op, direction, dtype):
     for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (40000,)]):
         values = verify.inputs_for(problem)
@@ -44,7 +44,7 @@ def test_twenty_runs_are_equal(backend, op, direction, dtype):
             assert_same_bits(prepared.outputs(), want, problem)
 
 
-@each_op(dtypes=["bf16", "f32"])
+@each_kernel(dtypes=["bf16", "f32"])
 def test_the_order_of_threads_changes_nothing(device, backend, op, direction, dtype, monkeypatch):
     """A barrier that is missing shows: threads between two barriers run in other orders."""
     if device.kind != "host":
@@ -79,7 +79,7 @@ def cut(problem, values, axis, keep):
     return fewer, pick
 
 
-@each_op(dtypes=["f16", "f32"])
+@each_kernel(dtypes=["f16", "f32"])
 def test_batch_invariance(backend, op, direction, dtype):
     """A row's bits depend neither on the other rows nor on their number, for every position of an axis."""
     invariant = set()
@@ -105,7 +105,7 @@ def test_batch_invariance(backend, op, direction, dtype):
     assert invariant
 
 
-@each_op(dtypes=["bf16", "f64"])
+@each_kernel(dtypes=["bf16", "f64"])
 def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
     """Without a workspace one block walks a long row that many share otherwise."""
     for problem in some_problems(op, direction, dtype, [(40000, 1), (2, 3, 9000), (50000,)]):
@@ -118,7 +118,7 @@ def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
         assert_same_bits(plain.outputs(), fast.outputs(), problem)
 
 
-@each_program(where=aggregating)
+@each_kernel_program(where=aggregating)
 def test_some_rows_are_split(backend, op, direction):
     """The test above compares two ways only where there are two."""
     assert any(
@@ -127,7 +127,7 @@ def test_some_rows_are_split(backend, op, direction):
     )
 
 
-@each_op(dtypes=["f32"], where=aggregating)
+@each_kernel(dtypes=["f32"], where=aggregating)
 def test_what_the_workspace_holds_does_not_matter(backend, op, direction, dtype):
     for problem in aggregating(op, direction, dtype):
         values = verify.inputs_for(problem)
@@ -144,7 +144,7 @@ def test_what_the_workspace_holds_does_not_matter(backend, op, direction, dtype)
             assert_same_bits(got, results[0], problem)
 
 
-@each_op()
+@each_kernel()
 def test_the_layout_of_rows_changes_nothing(backend, op, direction, dtype):
     """Aligned and unaligned rows are summed along one and the same tree."""
     for problem in some_problems(op, direction, dtype, [(3, 1100), (5, 1027)]):
@@ -173,7 +173,7 @@ def has_a_cheaper_step(op, direction):
     return any(monoid.run is not None and monoid.run.usual is not None for monoid in monoids)
 
 
-@each_op(where=has_a_cheaper_step)
+@each_kernel(where=has_a_cheaper_step)
 def test_a_cheaper_step_changes_no_bit(backend, op, direction, dtype):
     """Packs that a formula takes in at once have the bits of elements taken in one by one."""
     for problem in some_problems(op, direction, dtype, [(5, 1100), (1100, 16)]):
@@ -203,7 +203,7 @@ def nothing_fits(*_):
     return 0
 
 
-@each_op(dtypes=["bf16", "f32", "f64"], where=held)
+@each_kernel(dtypes=["bf16", "f32", "f64"], where=held)
 def test_rows_that_a_block_holds_have_the_same_bits(backend, op, direction, dtype, monkeypatch):
     """Rows of a part of a warp, of a warp, and of several, the last of them not full."""
     taken = 0

@@ -58,7 +58,7 @@ EXACT_ONE = (
 )
 EXACT_TWO = ("fmod", "remainder", "floor_divide", "copysign", "nextafter", "max", "min", "fmax", "fmin")
 LITERALS = ("0", "1", "2", "7", "0.5", "0.1", "1e-5", "3e30", "-1", "-0.0", "inf", "-inf", "nan", "pi")
-LIMITS = ("max_value", "min_value", "smallest_normal", "epsilon")
+LIMITS = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon")
 
 
 class Grammar:
@@ -311,7 +311,13 @@ def test_evaluate_rounds_where_the_kernel_does() -> None:
 
 
 def test_evaluate_uses_given_limits() -> None:
-    limits = {"max_value": 65504.0, "min_value": -65504.0, "smallest_normal": 2.0**-14, "epsilon": 2.0**-10}
+    limits = {
+        "max_value": 65504.0,
+        "min_value": -65504.0,
+        "smallest_normal": 2.0**-14,
+        "smallest_subnormal": 2.0**-24,
+        "epsilon": 2.0**-10,
+    }
     tree = parse("clamp(x, min_value, max_value)")
     assert list(evaluate(tree, {"x": np.float32([1e6, -1e6])}, limits=limits)) == [65504.0, -65504.0]
     assert evaluate(parse("max_value + 0 * x"), {"x": X})[0] == np.finfo(np.float64).max

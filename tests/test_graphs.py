@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import each_op, each_plan, each_program, overwrite, small_problems
+from devices import each_kernel, each_kernel_program, each_plan, overwrite, small_problems
 
 from baracuda.codegen import verify
 from baracuda.compile import loader
@@ -105,7 +105,7 @@ def replays(
     return not all(np.array_equal(want[0][name], want[1][name], equal_nan=True) for name in want[0])
 
 
-@each_op()
+@each_kernel()
 def test_a_replay_has_the_bits_of_a_run(backend, capture, op, direction, dtype):
     """Every axis, option and broadcast operand."""
     problems = small_problems(op, direction, dtype, (3, 5, 7))
@@ -113,13 +113,13 @@ def test_a_replay_has_the_bits_of_a_run(backend, capture, op, direction, dtype):
     assert any(changed)
 
 
-@each_program()
+@each_kernel_program()
 @pytest.mark.parametrize("layout", ["misaligned", "every second column", "all axes permuted", "reversed"])
 def test_a_replay_in_any_layout(backend, capture, op, direction, layout):
     assert replays(backend, capture, small_problems(op, direction, "f32", (4, 6, 10))[0], layout)
 
 
-@each_program()
+@each_kernel_program()
 def test_a_replay_with_a_workspace(backend, capture, op, direction):
     """Rows that are split over blocks, columns, and everything at once."""
     problems = verify.problems(op, direction, "f32", [(2, 20000), (20000, 2)])
@@ -127,7 +127,7 @@ def test_a_replay_with_a_workspace(backend, capture, op, direction):
     assert any(changed)
 
 
-@each_program()
+@each_kernel_program()
 def test_a_replay_of_a_bound_launch(backend, capture, op, direction):
     problem = small_problems(op, direction, "f32", (4, 6))[0]
     assert replays(backend, capture, problem, "contiguous", bound=True)

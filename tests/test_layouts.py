@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import checkout_spec, each_op, each_program, possible_problems, small_problems
+from devices import (
+    checkout_spec,
+    each_kernel,
+    each_kernel_program,
+    possible_problems,
+    repeated,
+    small_problems,
+)
 
 from baracuda.codegen import verify
 from baracuda.errors import InvalidProblem
@@ -44,7 +51,7 @@ def layout_problems(op, direction, dtype):
     return found
 
 
-@each_op()
+@each_kernel()
 def test_one_argument_in_each_layout(backend, op, direction, dtype):
     for problem in layout_problems(op, direction, dtype):
         values = verify.inputs_for(problem)
@@ -55,7 +62,7 @@ def test_one_argument_in_each_layout(backend, op, direction, dtype):
                 compare(backend, plan, problem, values, {name: layout}, want)
 
 
-@each_op()
+@each_kernel()
 def test_all_arguments_in_the_same_layout(backend, op, direction, dtype):
     for problem in layout_problems(op, direction, dtype):
         values = verify.inputs_for(problem)
@@ -65,7 +72,7 @@ def test_all_arguments_in_the_same_layout(backend, op, direction, dtype):
             compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), layout), want)
 
 
-@each_op()
+@each_kernel()
 def test_every_argument_in_another_layout(backend, op, direction, dtype):
     """Layouts in turn, each argument a few places further than the one before."""
     names = list(verify.LAYOUTS)
@@ -80,7 +87,7 @@ def test_every_argument_in_another_layout(backend, op, direction, dtype):
             compare(backend, plan, problem, values, layouts, want)
 
 
-@each_op()
+@each_kernel()
 @pytest.mark.parametrize("layout", verify.EXPANDED)
 def test_expanded_inputs(backend, op, direction, dtype, layout):
     """Zero strides, such as the gradient that `loss.sum()` hands down."""
@@ -92,7 +99,7 @@ def test_expanded_inputs(backend, op, direction, dtype, layout):
         compare(backend, plan, problem, values, dict.fromkeys(problem.inputs(), layout))
 
 
-@each_op()
+@each_kernel()
 def test_odd_lengths_at_odd_addresses(backend, op, direction, dtype):
     """Vector loads need an aligned pointer and leave a tail: each combination over a flat tensor."""
     lengths = [(length,) for length in (1, 2, 3, 5, 7, 63, 64, 67, 1023, 4099)]
@@ -106,8 +113,12 @@ def test_odd_lengths_at_odd_addresses(backend, op, direction, dtype):
 
 
 def maps():
-    """Ops whose outputs may be exactly their inputs."""
-    return [op for op in checkout_spec().ops.values() if op.family.template in ("map", "rotate")]
+    """Ops whose outputs may be exactly their inputs, one for each form of kernel."""
+    return [
+        op
+        for op in checkout_spec().ops.values()
+        if op.family.template in ("map", "rotate") and not repeated(op, "forward")
+    ]
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "every second column", "reversed"])
@@ -145,7 +156,7 @@ def interleaved(shape, first, inner):
     return verify.Placement(200, 32 + first * (shape[-1] if inner else 1), tuple(reversed(strides)))
 
 
-@each_program()
+@each_kernel_program()
 def test_interleaved_tensors(backend, op, direction):
     """Tensors that share a buffer and no element are no overlap: even elements are one's, odd the other's."""
     problem = small_problems(op, direction, "f32", (6, 9))[0]
@@ -207,7 +218,7 @@ def test_a_guard_that_changes_is_reported(backend):
         tensor.check_surroundings(backend)
 
 
-@each_program()
+@each_kernel_program()
 def test_an_output_may_not_be_expanded(backend, op, direction):
     problem = small_problems(op, direction, "f32", (4, 6))[0]
     values = verify.inputs_for(problem)

@@ -355,7 +355,7 @@ extern "C" double probe(double x) { using baracuda::all; return all(x, 1) + doub
 
 
 def test_limits(tmp_path: Path) -> None:
-    names = ("max_value", "min_value", "smallest_normal", "epsilon")
+    names = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon")
     rows = [
         f"double(limits<{kind}>::{name})" for kind in ("double", "float", "f16", "bf16") for name in names
     ]
@@ -377,5 +377,9 @@ extern "C" void limits_of(double* out) {{
         np.finfo(np.float16),
         ml_dtypes.finfo(ml_dtypes.bfloat16),
     ]
-    want = [float(value) for info in infos for value in (info.max, info.min, info.smallest_normal, info.eps)]
+    want = [
+        float(value)
+        for info in infos
+        for value in (info.max, info.min, info.smallest_normal, info.smallest_subnormal, info.eps)
+    ]
     assert out.tolist() == want

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import each_program, small_problems
+from devices import each_kernel_program, small_problems
 from late import late_copy
 
 from baracuda.codegen import verify
@@ -87,7 +87,7 @@ class Scene:
         )
 
 
-@each_program()
+@each_kernel_program()
 @pytest.mark.parametrize("wrap", [ByDLPack, ByInterface])
 def test_every_run_waits_for_the_producer(backend, device, op, direction, wrap):
     """Also the second with the very same arrays, whose data are new."""
@@ -100,7 +100,7 @@ def test_every_run_waits_for_the_producer(backend, device, op, direction, wrap):
         assert scene.is_right(number)
 
 
-@each_program()
+@each_kernel_program()
 @pytest.mark.parametrize("wrap", [ByDLPack, ByInterface])
 def test_every_bound_launch_waits_for_the_producer(backend, device, op, direction, wrap):
     scene = Scene(backend, device, op, direction, wrap)
@@ -113,7 +113,7 @@ def test_every_bound_launch_waits_for_the_producer(backend, device, op, directio
         assert scene.is_right(number)
 
 
-@each_program("forward")
+@each_kernel_program("forward")
 def test_without_the_wait_the_result_would_be_wrong(backend, device, op, direction):
     """Arrays that name no stream: else the tests above would prove nothing."""
     scene = Scene(backend, device, op, direction, lambda array, stream: array)
@@ -131,7 +131,7 @@ def test_without_the_wait_the_result_would_be_wrong(backend, device, op, directi
     assert not right
 
 
-@each_program("forward")
+@each_kernel_program("forward")
 @pytest.mark.parametrize("wrap", [ByDLPack, ByInterface])
 def test_a_capture_takes_no_stream_outside_of_it(backend, device, op, direction, wrap):
     """The graph is captured and right; when it is launched, its data must be there."""
@@ -151,7 +151,7 @@ def test_a_capture_takes_no_stream_outside_of_it(backend, device, op, direction,
         np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(value))
 
 
-@each_program("forward")
+@each_kernel_program("forward")
 def test_a_producer_of_the_same_capture_comes_first(backend, device, op, direction):
     """The producer's stream is forked from the run's, writes late, and the run joins it by the interface."""
     scene = Scene(backend, device, op, direction, ByInterface)
@@ -179,7 +179,7 @@ def test_a_producer_of_the_same_capture_comes_first(backend, device, op, directi
     assert scene.is_right(1)
 
 
-@each_program("forward")
+@each_kernel_program("forward")
 def test_an_interface_without_a_stream_and_the_current_stream(backend, device, op, direction):
     """The first output's stream is taken, and nothing waits where it is the producer's too."""
     scene = Scene(backend, device, op, direction, ByInterface)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from devices import checkout_spec, each_op, each_plan, each_program, overwrite, small_problems
+from devices import checkout_spec, each_kernel, each_kernel_program, each_plan, overwrite, small_problems
 from small_problems import first_problem
 
 import baracuda
@@ -36,7 +36,7 @@ def assert_outputs(prepared, want):
         np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want[name]))
 
 
-@each_program()
+@each_kernel_program()
 def test_four_ways_to_run(backend, op, direction):
     prepared = prepared_of(backend, op, direction)
     prepared.launch()
@@ -59,7 +59,7 @@ def test_four_ways_to_run(backend, op, direction):
         assert_outputs(again, want)
 
 
-@each_program()
+@each_kernel_program()
 def test_a_bound_launch_reads_its_memory_anew(backend, op, direction):
     """The same places with other contents give what a new run of those contents gives."""
     problem = small_problems(op, direction, "f32")[0]
@@ -76,7 +76,7 @@ def test_a_bound_launch_reads_its_memory_anew(backend, op, direction):
     assert prepared.plan.__class__.__name__ in repr(launch)
 
 
-@each_op()
+@each_kernel()
 def test_the_guarantee(backend, op, direction, dtype):
     prepared = prepared_of(backend, op, direction, dtype)
     guarantee = prepared.plan.precision_guarantee
@@ -90,14 +90,14 @@ def test_the_guarantee(backend, op, direction, dtype):
     assert set(guarantee.batch_invariant) <= set(prepared.problem.outputs())
 
 
-@each_op("backward")
+@each_kernel("backward")
 def test_sums_over_rows_are_not_called_batch_invariant(backend, op, direction, dtype):
     for problem in small_problems(op, direction, dtype):
         plan = verify.prepare(backend, problem, verify.inputs_for(problem)).plan
         assert not set(plan.precision_guarantee.batch_invariant) & set(problem.summed())
 
 
-@each_op()
+@each_kernel()
 def test_the_sku(backend, op, direction, dtype):
     """Identity as data: hashable, equal for equal plans, and plain when asked for."""
     prepared, other = (prepared_of(backend, op, direction, dtype) for _ in range(2))
@@ -116,13 +116,13 @@ def test_the_sku(backend, op, direction, dtype):
     assert pickle.loads(pickle.dumps(sku)) == sku
 
 
-@each_program()
+@each_kernel_program()
 def test_skus_differ_where_kernels_do(backend, op, direction):
     skus = {prepared_of(backend, op, direction, dtype).plan.sku for dtype in op.dtypes}
     assert len(skus) == len(op.dtypes)
 
 
-@each_op()
+@each_kernel()
 def test_the_sku_of_arguments_is_in_the_matrix(backend, op, direction, dtype):
     """Whatever the layout, the kernel that is launched is a row of the matrix."""
     symbols = {
@@ -137,7 +137,7 @@ def test_the_sku_of_arguments_is_in_the_matrix(backend, op, direction, dtype):
             assert (dtype, prepared.plan.sku_for(prepared.args()).variant) in symbols
 
 
-@each_program()
+@each_kernel_program()
 def test_repr_tells_what_it_is(backend, op, direction):
     prepared = prepared_of(backend, op, direction)
     text = repr(prepared.plan)
@@ -219,7 +219,7 @@ def test_plans_are_names_of_the_package(op, direction):
     assert cls.ARGS is getattr(baracuda, f"{stem}Args")
 
 
-@each_program()
+@each_kernel_program()
 def test_one_plan_in_many_threads(backend, op, direction):
     """Each thread has tensors of its own; the plan is shared, and so are layouts it has not met before."""
     problem = small_problems(op, direction, "f32", (5, 300))[0]
@@ -244,7 +244,7 @@ def test_one_plan_in_many_threads(backend, op, direction):
             np.testing.assert_array_equal(verify.bits_of(got[name]), verify.bits_of(value))
 
 
-@each_program()
+@each_kernel_program()
 def test_layouts_beyond_those_remembered(backend, op, direction, monkeypatch):
     """A plan that met more layouts than it keeps starts over, and stays right."""
     monkeypatch.setattr(Plan, "REMEMBERED", 3)
@@ -260,7 +260,7 @@ def test_layouts_beyond_those_remembered(backend, op, direction, monkeypatch):
         assert len(plan._layouts) <= 3
 
 
-@each_program()
+@each_kernel_program()
 def test_run_neither_compiles_nor_selects(backend, op, direction, monkeypatch):
     """All cost is in `select`: every layout's kernel is loaded by then."""
     problem = small_problems(op, direction, "f32", (4, 6, 10))[0]
@@ -297,7 +297,7 @@ def test_the_batch_of_the_tests_is_what_plans_load(backend, op, direction, monke
     assert all(asked)
 
 
-@each_program()
+@each_kernel_program()
 def test_no_workspace_is_one_way_to_the_same_bits(backend, op, direction):
     problem = small_problems(op, direction, "f32", (20000,))[0]
     for bytes_ in (0, 1, 10**9):

@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import aggregating, each_plan, each_program, has_axes, overwrite, small_problems
+from devices import (
+    aggregating,
+    each_kernel_program,
+    each_plan,
+    each_program,
+    has_axes,
+    overwrite,
+    small_problems,
+)
 
 from baracuda.codegen import verify
 from baracuda.codegen.formula import evaluate, free_names
@@ -219,7 +227,7 @@ BREAKING = {
 }
 
 
-@each_program()
+@each_kernel_program()
 def test_no_rule_of_the_spec_can_be_broken(backend, op, direction):
     """What `violations` of a plan class says is what `select` raises, and no rule is without an example."""
     problem = small_problems(op, direction, "f32", (4, 6))[0]
@@ -310,7 +318,7 @@ def test_a_tensor_of_another_shape(good, op, direction):
             refused(good, InvalidProblem, f"{name} has shape {other}", wanted, **{name: bad})
 
 
-@each_program()
+@each_kernel_program()
 def test_missing_and_surplus_arguments(good, op, direction):
     optional, known = good.problem.optional(), good.problem.tensors()
     for name in good.run.plan.ARGS.__dataclass_fields__:
@@ -521,7 +529,7 @@ def bound_layouts(op, direction):
     return {name: tensor.layout for name, tensor in tensors if tensor.layout != "any"}
 
 
-@each_program(where=bound_layouts)
+@each_kernel_program(where=bound_layouts)
 def test_layouts_that_a_kernel_does_not_take(good, op, direction):
     """Innermost stride 1, or contiguous, where the spec asks for it."""
     given = good.refs()
@@ -553,7 +561,7 @@ def test_the_innermost_stride_of_an_empty_tensor_says_nothing(backend, op, direc
             prepared.plan.can_implement(prepared.args(**{name: stepped}))
 
 
-@each_program(where=aggregating)
+@each_kernel_program(where=aggregating)
 def test_a_workspace_that_is_too_small(backend, op, direction, monkeypatch):
     needing = [
         prepared

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import each_op, each_plan, each_program, small_problems
+from devices import each_kernel, each_kernel_program, each_plan, small_problems
 from late import late_copy
 
 from baracuda import driver
@@ -75,7 +75,7 @@ def counted_on_cuda(seen: SimpleNamespace) -> Iterator[None]:
 PYTHON = 32 << 10
 
 
-@each_op()
+@each_kernel()
 def test_a_run_allocates_nothing(backend, op, direction, dtype):
     """From the first run of a layout on; nor does a launch that was bound."""
     for problem in verify.problems(op, direction, dtype, [(8, 9000)], every_option=False)[:2]:
@@ -114,7 +114,7 @@ def test_an_allocation_would_be_seen(backend):
 
 
 @pytest.mark.cuda
-@each_program()
+@each_kernel_program()
 @pytest.mark.parametrize("way", ["run", "bind", "current stream"])
 def test_a_run_is_ordered_on_its_stream_and_does_not_wait(backend, device, op, direction, way):
     """Inputs that a long kernel before it on the same stream writes are read as that kernel leaves them."""

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 
 import pytest
-from devices import each_op, each_program, possible_problems, small_problems
+from devices import each_kernel, each_kernel_program, possible_problems, small_problems
 
 from baracuda.codegen import verify
 from baracuda.dtypes import ElementKind
@@ -32,27 +32,27 @@ def check(spec, backend, problem, **options):
     return outputs
 
 
-@each_op()
+@each_kernel()
 def test_no_axes(spec, backend, op, direction, dtype):
     for problem in possible_problems(op, direction, dtype, ()):
         outputs = check(spec, backend, problem)
         assert all(output.shape == problem.shapes()[name] for name, output in outputs.items())
 
 
-@each_op()
+@each_kernel()
 def test_size_one(spec, backend, op, direction, dtype):
     for problem in small_problems(op, direction, dtype, *SIZE_ONE):
         check(spec, backend, problem)
         check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), "odd strides of size-1 axes"))
 
 
-@each_op()
+@each_kernel()
 def test_odd_extents(spec, backend, op, direction, dtype):
     for problem in small_problems(op, direction, dtype, *ODD):
         check(spec, backend, problem)
 
 
-@each_op()
+@each_kernel()
 def test_empty(spec, backend, op, direction, dtype):
     """An aggregate of nothing is its identity: outputs that are not empty are written even so."""
     problems = [problem for shape in EMPTY for problem in possible_problems(op, direction, dtype, shape)]
@@ -60,7 +60,7 @@ def test_empty(spec, backend, op, direction, dtype):
         check(spec, backend, problem)
 
 
-@each_program()
+@each_kernel_program()
 def test_nothing_is_launched_for_empty_outputs(backend, op, direction, monkeypatch):
     empty = [
         problem
@@ -76,7 +76,7 @@ def test_nothing_is_launched_for_empty_outputs(backend, op, direction, monkeypat
         prepared.outputs()
 
 
-@each_op(dtypes=["f32"])
+@each_kernel(dtypes=["f32"])
 def test_ranks_that_merge(spec, backend, op, direction, dtype):
     """Axes count after those of extent 1 are gone and neighbours have merged."""
     for shape in [(2,) * 12, (1,) * 20 + (4,), (3,) * 8]:
@@ -99,7 +99,7 @@ def unmerged(op, direction, rank=MAX_RANK):
     return found
 
 
-@each_op(dtypes=["f32"], where=unmerged)
+@each_kernel(dtypes=["f32"], where=unmerged)
 @pytest.mark.parametrize("rank", [MAX_RANK, MAX_RANK + 1])
 def test_the_rank_limit(spec, backend, op, direction, dtype, rank):
     """At the limit it works; one axis more is refused by name, and nothing is written."""
@@ -154,7 +154,7 @@ def far_tensor(problem, backend, name, shape, stride):
     return TensorRef(base, shape, tuple(strides), element, backend.stream.device)
 
 
-@each_program()
+@each_kernel_program()
 def test_a_large_offset_selects_64_bits(backend, op, direction):
     """One operand whose elements lie 2**31 apart: nothing is read, only selected."""
     for problem in verify.problems(op, direction, "f32", [(4, 6)]):
@@ -179,7 +179,7 @@ def test_a_large_offset_selects_64_bits(backend, op, direction):
                     step.parameters(defaultdict(int))
 
 
-@each_op(dtypes=["f16", "f32"])
+@each_kernel(dtypes=["f16", "f32"])
 def test_many_elements(spec, backend, op, direction, dtype):
     """More than one block of a contiguous and of a strided launch, and a last block that is not full."""
     for shape in [(3, 70001), (70001, 3)]:

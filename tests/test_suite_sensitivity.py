@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from devices import all_rows, checkout_spec, each_program, load_units, unit_of
+from devices import all_rows, checkout_spec, each_kernel_program, load_units, unit_of
 from packages import generated_files, with_header, write_package
 
 from baracuda.codegen import verify
@@ -104,7 +104,7 @@ def mutant(tree, folder, device, op, direction, change, name):
     return package
 
 
-@each_program()
+@each_kernel_program()
 def test_an_output_that_is_a_little_off(tree, folder, device, spec, backend, monkeypatch, op, direction):
     """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .functions import FUNCTIONS
-from .nodes import Expr
+from .nodes import OF_COMPUTE, Expr
 from .typed import Typed, elaborate
 from .types import BOOL, F64, INT, Type
 
@@ -41,7 +41,7 @@ class _Printer:
         if node.kind == "constant":
             return _constant(node)
         if node.kind == "limit":
-            return f"A(baracuda::limits<T>::{node.text})", _ATOM
+            return f"A(baracuda::limits<{'A' if node.text in OF_COMPUTE else 'T'}>::{node.text})", _ATOM
         if node.kind == "name":
             owner, dot, field = node.text.partition(".")
             return self.names.get(node.text) or self.names.get(owner, owner) + dot + field, _ATOM

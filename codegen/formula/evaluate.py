@@ -172,6 +172,7 @@ class _Evaluator:
             "max_value": info.max,
             "min_value": info.min,
             "smallest_normal": info.smallest_normal,
+            "smallest_subnormal": info.smallest_subnormal,
             "epsilon": info.eps,
         }[name]
 

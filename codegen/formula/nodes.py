@@ -100,7 +100,9 @@ class Call(Expr):
 
 
 MATH_CONSTANTS = ("inf", "nan", "pi")
-LIMITS = ("max_value", "min_value", "smallest_normal", "epsilon")
+LIMITS = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon")
+#: Those of them that belong to the type in which formulas compute.
+OF_COMPUTE = ("smallest_subnormal",)
 CONSTANTS = MATH_CONSTANTS + LIMITS
 
 
@@ -131,6 +133,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
 def free_names(expr: Expr) -> list[str]:
     """The variables of a formula, each once, in the order of their first use."""
     return list(dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Name)))
+
+
+def of_element_type(expr: Expr) -> bool:
+    """Whether a formula reads a limit of the element type, which only a kernel knows."""
+    return any(isinstance(node, Constant) and node.name in LIMITS for node in walk(expr))
 
 
 def calls(expr: Expr) -> list[str]:

@@ -14,7 +14,7 @@ from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tu
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
 from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
-from baracuda.codegen.spec.model import Family, Op, Program, Spec
+from baracuda.codegen.spec.model import OF_KIND, Family, Op, Program, Spec
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
@@ -61,6 +61,7 @@ def _code(family: Mapping[str, Any]) -> Iterator[str]:
     """The expressions in a family's plans that may call `math`."""
     for plan in family["plans"]:
         yield from (rule["condition"] for rule in plan["rules"])
+    yield from family["numbers"].values()
     for function in family["scalar_functions"]:
         yield from (*function["lines"], function["result"])
 
@@ -115,6 +116,13 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         "backward": "backward" in directions,
         # A backward that lacks a field of the forward's is no subclass of it.
         "own_fields": fields["backward"] if fields["backward"] != fields["forward"] else None,
+        "numbers": {
+            f"{op.kind.lower()}": plain_dict(
+                {a.source: a.default for a in op.attributes if a.source in family.numbers_of_kinds()}
+            )
+            for op in _ops(spec, family)
+            if family.numbers_of_kinds()
+        },
         "masks": {name: field.mask for name, field in family.descriptor.items() if field.mask},
         "plans": [_plan(spec, family, direction) for direction in directions],
         "scalar_functions": [
@@ -157,7 +165,7 @@ def _op_requirements(spec: Spec, family: Family) -> list[Expr]:
 def _field(name: str, field: DescriptorField) -> dict[str, Any]:
     follows = field.default if field.type in ("shape", "extent") and isinstance(field.default, str) else None
     annotation = _ANNOTATIONS[field.type]
-    open_to_none = follows or field.mask
+    open_to_none = follows or field.mask or field.default == OF_KIND
     return {
         "name": name,
         "doc": field.doc,
@@ -430,6 +438,12 @@ def _rule(rule: Expr, code: str) -> dict[str, str]:
         parts = [f'f"{line}"' for line in lines] + [f'"want {wanted(rule)}"']
         message = "(" + "".join(f"\n                {part}" for part in parts) + "\n            )"
     return {"condition": f"not {code}" if simple else f"not ({code})", "message": message}
+
+
+def plain_dict(values: Mapping[str, float | None]) -> str:
+    """A mapping of numbers as Python text."""
+    shown = {name: repr(value).replace("inf", "math.inf") for name, value in values.items()}
+    return "{" + ", ".join(f'"{name}": {value}' for name, value in shown.items()) + "}"
 
 
 def _tuple(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from baracuda.codegen.formula import INT, Expr, FormulaError, infer, to_python
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import COMPUTE, Family, Pairs
+from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Pairs
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
@@ -143,7 +143,7 @@ def _check_default(
             problems.add(where, f"{default!r} is no {field.type} that is always given", right)
         return
     fitting = {
-        "f64": type(default) in (int, float) and abs(float(default)) < float("inf"),
+        "f64": default == OF_KIND or (type(default) in (int, float) and abs(float(default)) < float("inf")),
         "i64": type(default) is int,
         "bool": type(default) is bool,
         "element": isinstance(default, str) and default in COMPUTE,
@@ -156,7 +156,7 @@ def _check_default(
 
 
 _DEFAULTS = {
-    "f64": "a finite number",
+    "f64": f"a finite number, or {OF_KIND}",
     "i64": "a whole number",
     "bool": "true or false",
     "element": "one of " + ", ".join(COMPUTE),

@@ -10,6 +10,9 @@ from baracuda.codegen.formula import Expr, free_names
 from baracuda.codegen.spec.names import struct_name
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
 
+#: The default of a descriptor's number that the op's attribute gives.
+OF_KIND = "kind"
+
 #: The dtype that formulas of a dtype compute and accumulate in.
 COMPUTE = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
 
@@ -120,6 +123,7 @@ class Attribute:
     name: str
     source: str
     require: Expr | None
+    default: float | None = None
 
 
 @dataclass(frozen=True)
@@ -246,6 +250,8 @@ class Family:
     default_kind: str | None = None
     pairs: Pairs | None = None
     shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
+    dtypes: tuple[str, ...] = ()
+    ulp: Mapping[str, float] = field(default_factory=dict)
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""
@@ -254,6 +260,10 @@ class Family:
     def fields(self, direction: str) -> Mapping[str, DescriptorField]:
         """The fields that the descriptor of a direction has."""
         return {name: rule for name, rule in self.descriptor.items() if rule.only in (None, direction)}
+
+    def numbers_of_kinds(self) -> tuple[str, ...]:
+        """The descriptor's fields that only some kinds have, each with a default of its own."""
+        return tuple(name for name, rule in self.descriptor.items() if rule.default == OF_KIND)
 
     def requirements(self, direction: str) -> list[Expr]:
         """The conditions on the descriptor of a direction: those about fields that it has."""
@@ -288,6 +298,7 @@ class Op:
     scale: Mapping[str, Expr]
     holds: Expr | None
     line: int = field(default=0, compare=False)
+    names: Mapping[str, str] = field(default_factory=dict)
     host: tuple[HostFormulas, ...] = ()
 
     def requirements(self, direction: str) -> list[Expr]:

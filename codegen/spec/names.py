@@ -35,7 +35,7 @@ _STRUCT_WORDS = frozenset(
     ]
 )
 #: What a generated descriptor has beside its fields, and a generated plan's call beside its tensors.
-_DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "MASKS", "check", "self"])
+_DESCRIPTOR_WORDS = frozenset(["kind", "RULES", "DEFAULTS", "MASKS", "NUMBERS", "check", "self"])
 _ARGUMENT_WORDS = frozenset(["stream", "workspace", "self"])
 #: What the plans' package holds beside the categories' modules.
 _MODULE_WORDS = frozenset(["kinds", "__init__"])
@@ -68,7 +68,8 @@ def check_names(data: Mapping[str, Any], problems: Problems) -> None:
     _check_monoids(data.get("monoids", {}), problems)
     _check_families(data.get("families", {}), problems)
     for name, op in data.get("ops", {}).items():
-        _check_kind(("ops", name, "kind"), op["kind"], problems)
+        if "kind" in op:
+            _check_kind(("ops", name, "kind"), op["kind"], problems)
 
 
 def _variables(data: Mapping[str, Any]) -> Iterator[Path]:

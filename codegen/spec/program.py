@@ -26,6 +26,7 @@ from baracuda.codegen.formula import (
     children,
     free_names,
     infer,
+    of_element_type,
     parse,
     rewrite,
     substitute,
@@ -457,7 +458,7 @@ class Builder:
     def _follows_from_attributes(self, expr: Expr) -> bool:
         known = {attribute.name for attribute in self.attributes} | set(self.folded)
         names = free_names(expr)
-        return bool(names) and set(names) <= known
+        return bool(names) and set(names) <= known and not of_element_type(expr)
 
     def _fold(self, expr: Expr) -> Expr:
         """The expression with its largest attribute-only parts replaced by values that the host computes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check_reference, free_names
@@ -12,7 +13,17 @@ from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.families import resolve_family
 from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
-from baracuda.codegen.spec.model import Attribute, Family, HostFormulas, Monoid, Op, Program, Spec, stem_of
+from baracuda.codegen.spec.model import (
+    OF_KIND,
+    Attribute,
+    Family,
+    HostFormulas,
+    Monoid,
+    Op,
+    Program,
+    Spec,
+    stem_of,
+)
 from baracuda.codegen.spec.monoids import resolve_monoid
 from baracuda.codegen.spec.pairs import PLACES, PairBuilder
 from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
@@ -37,7 +48,12 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
     families = dict(base.families)
     for name, form in file.families.items():
         if (family := resolve_family(name, form, path.parent, problems)) is not None:
-            families[name] = family
+            where = ("families", name)
+            families[name] = replace(
+                family,
+                dtypes=dtypes.expand(_listed(form.dtypes), (*where, "dtypes")),
+                ulp=_bounds(form.ulp, dtypes, where, problems),
+            )
     broken = [name for name in file.monoids if name not in monoids]
     ops: dict[str, Op] = {}
     for name, op_entry in file.ops.items():
@@ -56,7 +72,7 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
 
 def _check_default_kinds(file: schema.SpecFile, problems: Problems) -> None:
     for name, family in file.families.items():
-        kinds = [op.kind for op in file.ops.values() if op.family == name]
+        kinds = [op.kind or key.upper() for key, op in file.ops.items() if op.family == name]
         if family.default_kind is not None and kinds and family.default_kind not in kinds:
             what = f"no op of the family has the kind {family.default_kind!r}"
             problems.add(("families", name, "default_kind"), what, "one of " + ", ".join(kinds))
@@ -79,6 +95,22 @@ def _check_names(file: schema.SpecFile, base: Spec, problems: Problems) -> None:
         if entry.plan in plans:
             what = f"{entry.plan!r} is the plan of {plans[entry.plan]!r} already"
             problems.add(("families", name, "plan"), what, "another name")
+
+
+def _listed(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names
+
+
+def _bounds(ulp: Mapping[str, float], dtypes: _DtypeSets, path: Path, problems: Problems) -> dict[str, float]:
+    """Error bounds by dtype."""
+    found = {}
+    for key, bound in ulp.items():
+        if not 0 <= bound < float("inf"):
+            problems.add(
+                (*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results"
+            )
+        found.update(dict.fromkeys(dtypes.expand([key], (*path, "ulp", key)), float(bound)))
+    return found
 
 
 class _DtypeSets:
@@ -153,9 +185,9 @@ def _resolve_op(
 ) -> Op | None:
     problems, path = source.problems, ("ops", name)
     before = len(problems)
-    listed = [entry.dtypes] if isinstance(entry.dtypes, str) else entry.dtypes
-    expanded = dtypes.expand(listed, (*path, "dtypes"))
-    if not listed:
+    listed = _listed(entry.dtypes)
+    expanded = dtypes.expand(listed, (*path, "dtypes")) or family.dtypes
+    if not listed and not family.dtypes:
         problems.add((*path, "dtypes"), "no dtypes", "a dtype, a set, or a list of them")
     attributes = tuple(
         attribute
@@ -195,13 +227,7 @@ def _resolve_op(
                 alternatives.append(program)
             else:
                 programs[direction] = program
-    ulp = {}
-    for key, bound in entry.ulp.items():
-        if not 0 <= bound < float("inf"):
-            problems.add(
-                (*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results"
-            )
-        ulp.update(dict.fromkeys(dtypes.expand([key], (*path, "ulp", key)), float(bound)))
+    ulp = {**family.ulp, **_bounds(entry.ulp, dtypes, path, problems)}
     for dtype in expanded:
         if dtype not in ulp:
             problems.add((*path, "ulp"), f"no error bound for {dtype}", "a bound for each dtype")
@@ -248,10 +274,10 @@ def _resolve_op(
     if len(problems) > before:
         return None
     return Op(
-        name, entry.doc, family, entry.kind, expanded, attributes, options,
+        name, entry.doc, family, entry.kind or name.upper(), expanded, attributes, options,
         {key: tuple(values) for key, values in entry.samples.items()},
         programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
-        source.line(path), host,
+        source.line(path), dict(entry.names), host,
     )  # fmt: skip
 
 
@@ -412,4 +438,8 @@ def _resolve_attribute(
     require = None
     if entry.require is not None:
         require = condition(entry.require, family.descriptor, (*path, "require"), problems)
-    return Attribute(name, entry.from_, require)
+    if (field.default == OF_KIND) is (entry.default is None):
+        what = f"a default is for fields with `default: {OF_KIND}`, and only these need one"
+        problems.add((*path, "default"), what, f"default: a number, and {entry.from_}: {{default: kind}}")
+        return None
+    return Attribute(name, entry.from_, require, None if entry.default is None else float(entry.default))

@@ -86,7 +86,8 @@ class DescriptorField(Model):
     type: Literal["shape", "axes", "extent", "element", "storage", "f64", "i64", "bool", "option"]
     doc: str
     default: str | int | float | bool | None = Field(
-        default=None, description="a value, or another field's name"
+        default=None,
+        description="a value, another field's name, or for f64 `kind`: what the op's attribute says",
     )
     of: str | None = Field(default=None, description="for axes: the shape that they index")
     mask: Identifier | None = Field(
@@ -151,6 +152,8 @@ class Family(Model):
     category: Identifier
     plan: Identifier = Field(description="stem of the plan classes: <plan>Plan, <plan>BackwardPlan")
     kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
+    dtypes: str | list[str] = Field(default=[], description="the dtypes of ops that name none")
+    ulp: dict[str, int | float] = Field(default={}, description="error bounds where an op names none")
     default_kind: Identifier | None = Field(
         default=None, description="the op of a descriptor that names none: a member of the enum"
     )
@@ -173,6 +176,9 @@ class Attribute(Model):
     """A run-time scalar of a formula."""
 
     from_: Identifier = Field(alias="from", description="the descriptor's field that holds it")
+    default: int | float | None = Field(
+        default=None, description="its value where the descriptor gives none; for fields with `default: kind`"
+    )
     require: Expression | None = Field(default=None, description="what its value must satisfy")
 
 
@@ -213,8 +219,13 @@ class Op(Model):
 
     family: Identifier
     doc: str
-    kind: Identifier = Field(description="its member of the family's enum")
-    dtypes: str | list[str]
+    kind: Identifier | None = Field(
+        default=None, description="its member of the family's enum; without it, the op's name in capitals"
+    )
+    names: dict[Literal["torch", "jax", "numpy", "crate"], str] = Field(
+        default={}, description="what others call it: PyTorch, JAX, NumPy, the crate baracuda-kernels"
+    )
+    dtypes: str | list[str] = Field(default=[], description="without it, the family's")
     attrs: dict[Identifier, Attribute] = {}
     options: dict[Identifier, list[Identifier]] = Field(
         default={},
@@ -238,7 +249,8 @@ class Op(Model):
         description="where the error bound holds, if not everywhere that the result fits its dtype",
     )
     ulp: dict[str, int | float] = Field(
-        description="error bound a dtype or dtype set, in units in the last place"
+        default={},
+        description="error bound a dtype or dtype set, in units in the last place; without it, the family's",
     )
     scale: dict[Identifier, Expression] = Field(
         default={},

@@ -287,7 +287,8 @@ def with_numbers(problem: Problem) -> list[Problem]:
 
 
 def _samples(op: Op, name: str, type_: str) -> tuple[Any, ...]:
-    values = op.samples.get(name) or SAMPLES[type_]
+    usual = tuple(a.default for a in op.attributes if a.source == name and a.default is not None)
+    values = op.samples.get(name) or usual or SAMPLES[type_]
     return (
         tuple(int(value) for value in values) if type_ == "i64" else tuple(float(value) for value in values)
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
-from baracuda.codegen.spec.model import COMPUTE, Spec
+from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Spec
 from baracuda.codegen.verify.floats import FORMATS, WIDE, rounded, widened
 from baracuda.codegen.verify.problems import Problem
 
@@ -82,6 +82,7 @@ def _limits(element: str) -> dict[str, Any]:
     kind = FORMATS[element]
     return {
         "max_value": kind.largest,
+        "smallest_subnormal": np.ldexp(WIDE(1), kind.least),
         "smallest_normal": np.ldexp(WIDE(1), kind.least + kind.bits - 1),
         "epsilon": np.ldexp(WIDE(1), 1 - kind.bits),
     }
@@ -116,7 +117,7 @@ def _only(values: Arrays, expr: Expr) -> dict[str, Any]:
 def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env: dict[str, Any] = {}
     for name, rule in problem.op.family.descriptor.items():
-        value = problem.fields.get(name, rule.default)
+        value = problem.fields.get(name, None if rule.default == OF_KIND else rule.default)
         if rule.type == "extent" and isinstance(value, str):
             value = problem.fields[value]
         if value is not None:

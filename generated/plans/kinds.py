@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "SoftmaxKind"]
+__all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "SoftmaxKind", "UnaryKind"]
 
 
 class AttentionKind(str, enum.Enum):
@@ -80,3 +80,118 @@ class SoftmaxKind(str, enum.Enum):
 
     SOFTMAX = "softmax"
     LOG_SOFTMAX = "log_softmax"
+
+
+class UnaryKind(str, enum.Enum):
+    """Ops of UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
+
+    Attributes:
+        NEG: x with the other sign.
+        ABS: magnitude of x, with gradient 0 at 0.
+        SIGN: -1, 0 or 1, and NaN for NaN.
+        RECIPROCAL: 1 / x.
+        SQUARE: x * x.
+        CUBE: x * x * x.
+        SQRT: square root.
+        RSQRT: 1 / sqrt(x).
+        CBRT: cube root.
+        EXP: e to the power of x.
+        EXP2: 2 to the power of x.
+        EXPM1: exp(x) - 1, accurate near 0.
+        LOG: natural logarithm.
+        LOG2: logarithm to base 2.
+        LOG10: logarithm to base 10.
+        LOG1P: log(1 + x), accurate near 0.
+        SIN: sine.
+        COS: cosine.
+        TAN: tangent.
+        ASIN: inverse sine.
+        ACOS: inverse cosine.
+        ATAN: inverse tangent.
+        SINH: hyperbolic sine.
+        COSH: hyperbolic cosine.
+        TANH: hyperbolic tangent.
+        ASINH: inverse hyperbolic sine.
+        ACOSH: inverse hyperbolic cosine.
+        ATANH: inverse hyperbolic tangent.
+        FLOOR: largest integer not above x.
+        CEIL: smallest integer not below x.
+        ROUND: nearest integer, ties to even.
+        TRUNC: x without its fraction.
+        FRAC: x minus trunc(x).
+        STEP: 1 for positive numbers, else 0, and NaN for NaN.
+        DEG2RAD: degrees as radians.
+        RAD2DEG: radians as degrees.
+        RELU: x where it is positive, else 0.
+        RELU6: x between 0 and 6.
+        SILU: x times sigmoid(x), called swish elsewhere.
+        SIGMOID: 1 / (1 + exp(-x)), the logistic function.
+        SOFTSIGN: x / (1 + |x|).
+        HARDSWISH: x times relu6(x + 3) / 6.
+        HARDSIGMOID: (x + 3) / 6 between 0 and 1.
+        SELU: 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017.
+        ELU: x, below 0 alpha times exp(x) - 1.
+        LEAKY_RELU: x, below 0 times a slope.
+        HARDTANH: x between low and high, with gradient 0 at both.
+        CLAMP: x between low and high, with gradient 1 at both.
+        HARDSHRINK: x, and 0 up to lambd on both sides.
+        SOFTSHRINK: x, nearer to 0 by lambd, and 0 up to there.
+        THRESHOLD: x where it is above a threshold, else a value.
+        SQUAREPLUS: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
+        NAN_TO_NUM: x with numbers for NaN and the infinities; inf for these stands for the largest number
+            of the dtype.
+    """
+
+    NEG = "neg"
+    ABS = "abs"
+    SIGN = "sign"
+    RECIPROCAL = "reciprocal"
+    SQUARE = "square"
+    CUBE = "cube"
+    SQRT = "sqrt"
+    RSQRT = "rsqrt"
+    CBRT = "cbrt"
+    EXP = "exp"
+    EXP2 = "exp2"
+    EXPM1 = "expm1"
+    LOG = "log"
+    LOG2 = "log2"
+    LOG10 = "log10"
+    LOG1P = "log1p"
+    SIN = "sin"
+    COS = "cos"
+    TAN = "tan"
+    ASIN = "asin"
+    ACOS = "acos"
+    ATAN = "atan"
+    SINH = "sinh"
+    COSH = "cosh"
+    TANH = "tanh"
+    ASINH = "asinh"
+    ACOSH = "acosh"
+    ATANH = "atanh"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+    TRUNC = "trunc"
+    FRAC = "frac"
+    STEP = "step"
+    DEG2RAD = "deg2rad"
+    RAD2DEG = "rad2deg"
+    RELU = "relu"
+    RELU6 = "relu6"
+    SILU = "silu"
+    SIGMOID = "sigmoid"
+    SOFTSIGN = "softsign"
+    HARDSWISH = "hardswish"
+    HARDSIGMOID = "hardsigmoid"
+    SELU = "selu"
+    ELU = "elu"
+    LEAKY_RELU = "leaky_relu"
+    HARDTANH = "hardtanh"
+    CLAMP = "clamp"
+    HARDSHRINK = "hardshrink"
+    SOFTSHRINK = "softshrink"
+    THRESHOLD = "threshold"
+    SQUAREPLUS = "squareplus"
+    NAN_TO_NUM = "nan_to_num"

@@ -29,24 +29,28 @@ template <> struct limits<double> {
     static constexpr double max_value = 0x1.fffffffffffffp+1023;
     static constexpr double min_value = -max_value;
     static constexpr double smallest_normal = 0x1p-1022;
+    static constexpr double smallest_subnormal = 0x1p-1074;
     static constexpr double epsilon = 0x1p-52;
 };
 template <> struct limits<float> {
     static constexpr float max_value = 0x1.fffffep+127f;
     static constexpr float min_value = -max_value;
     static constexpr float smallest_normal = 0x1p-126f;
+    static constexpr float smallest_subnormal = 0x1p-149f;
     static constexpr float epsilon = 0x1p-23f;
 };
 template <> struct limits<f16> {
     static constexpr float max_value = 65504.0f;
     static constexpr float min_value = -max_value;
     static constexpr float smallest_normal = 0x1p-14f;
+    static constexpr float smallest_subnormal = 0x1p-24f;
     static constexpr float epsilon = 0x1p-10f;
 };
 template <> struct limits<bf16> {
     static constexpr float max_value = 0x1.fep+127f;
     static constexpr float min_value = -max_value;
     static constexpr float smallest_normal = 0x1p-126f;
+    static constexpr float smallest_subnormal = 0x1p-133f;
     static constexpr float epsilon = 0x1p-7f;
 };
 

@@ -1,0 +1,39 @@
+// silu: x times sigmoid(x), called swish elsewhere.
+//   h = exp(-abs(x) / 2)
+//   q = 1 + h * h
+//   y = x / q if x >= 0 else max(x, -2000) * h / q * h
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
+        const A x = in[0];
+        const A h = baracuda::exp(-baracuda::abs(x) / A(2));
+        const A q = A(1) + h * h;
+        out[0] = x >= A(0) ? x / q : baracuda::max(x, A(-2000)) * h / q * h;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(silu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(silu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(silu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,41 @@
+// squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
+//   r = hypot(x, sqrt(b))
+//   other = b / 4
+//   y = x / 2 + r / 2 if x >= 0 else other / (r / 2 - x / 2)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A factor0;  // sqrt(b)
+    A other;  // b / 4
+
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
+        const A x = in[0];
+        const A r = baracuda::hypot(x, factor0);
+        out[0] = x >= A(0) ? x / A(2) + r / A(2) : other / (r / A(2) - x / A(2));
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(squareplus, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(squareplus, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(squareplus, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,40 @@
+// tanh_backward: gradients of hyperbolic tangent.
+//   z = exp(-2 * abs(x))
+//   h = 2 * max(exp(-abs(x)), smallest_subnormal)
+//   dx = dy * (4 * z / ((1 + z) * (1 + z))) if abs(x) < 20 else dy * h * h
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A dy = in[0];
+        const A x = in[1];
+        const A z = baracuda::exp(A(-2) * baracuda::abs(x));
+        const A h = A(2) * baracuda::max(baracuda::exp(-baracuda::abs(x)), A(baracuda::limits<A>::smallest_subnormal));
+        out[0] = baracuda::abs(x) < A(20) ? dy * (A(4) * z / ((A(1) + z) * (A(1) + z))) : dy * h * h;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(tanh_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(tanh_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(tanh_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,2539 @@
+"""UnaryElementwise plans: UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan.
+
+Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from baracuda.contract import OpRecord, TensorRule, no_scalars
+from baracuda.descriptor import Descriptor
+from baracuda.dtypes import ElementKind
+from baracuda.plan import Plan
+
+from .kinds import UnaryKind
+
+__all__ = [
+    "UnaryArgs",
+    "UnaryBackwardArgs",
+    "UnaryBackwardDescriptor",
+    "UnaryBackwardPlan",
+    "UnaryDescriptor",
+    "UnaryParamArgs",
+    "UnaryParamBackwardArgs",
+    "UnaryParamBackwardDescriptor",
+    "UnaryParamBackwardPlan",
+    "UnaryParamDescriptor",
+    "UnaryParamPlan",
+    "UnaryPlan",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryDescriptor(Descriptor):
+    """The problem of a UnaryPlan: y = f(x), element by element.
+
+    Attributes:
+        kind: which op.
+        shape: extents of every tensor.
+        element: dtype of every tensor.
+    """
+
+    kind: UnaryKind | str
+    shape: tuple[int, ...]
+    element: ElementKind | str
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+    }
+    DEFAULTS: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryBackwardDescriptor(UnaryDescriptor):
+    """The problem of a UnaryBackwardPlan: the fields of the forward's descriptor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryArgs:
+    """The tensors of a UnaryPlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryBackwardArgs:
+    """The tensors of a UnaryBackwardPlan.
+
+    Attributes:
+        dy: gradient of y; of shape shape.
+        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        dx: gradient of x; may be exactly dy; of shape shape.
+    """
+
+    dy: Any
+    x: Any = None
+    dx: Any
+
+
+class UnaryPlan(Plan):
+    """y = f(x), element by element.
+
+    NEG (f16, bf16, f32, f64): x with the other sign
+        y = -x
+
+    ABS (f16, bf16, f32, f64): magnitude of x, with gradient 0 at 0
+        y = abs(x)
+
+    SIGN (f16, bf16, f32, f64): -1, 0 or 1, and NaN for NaN
+        y = sign(x)
+
+    RECIPROCAL (f16, bf16, f32, f64): 1 / x
+        y = 1 / x
+
+    SQUARE (f16, bf16, f32, f64): x * x
+        y = x * x
+
+    CUBE (f16, bf16, f32, f64): x * x * x
+        y = x * x * x
+
+    SQRT (f16, bf16, f32, f64): square root
+        y = sqrt(x)
+
+    RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
+        y = rsqrt(x)
+
+    CBRT (f16, bf16, f32, f64): cube root
+        y = cbrt(x)
+
+    EXP (f16, bf16, f32, f64): e to the power of x
+        y = exp(x)
+
+    EXP2 (f16, bf16, f32, f64): 2 to the power of x
+        y = exp2(x)
+
+    EXPM1 (f16, bf16, f32, f64): exp(x) - 1, accurate near 0
+        y = expm1(x)
+
+    LOG (f16, bf16, f32, f64): natural logarithm
+        y = log(x)
+
+    LOG2 (f16, bf16, f32, f64): logarithm to base 2
+        y = log2(x)
+
+    LOG10 (f16, bf16, f32, f64): logarithm to base 10
+        y = log10(x)
+
+    LOG1P (f16, bf16, f32, f64): log(1 + x), accurate near 0
+        y = log1p(x)
+
+    SIN (f16, bf16, f32, f64): sine
+        y = sin(x)
+
+    COS (f16, bf16, f32, f64): cosine
+        y = cos(x)
+
+    TAN (f16, bf16, f32, f64): tangent
+        y = tan(x)
+
+    ASIN (f16, bf16, f32, f64): inverse sine
+        y = asin(x)
+
+    ACOS (f16, bf16, f32, f64): inverse cosine
+        y = acos(x)
+
+    ATAN (f16, bf16, f32, f64): inverse tangent
+        y = atan(x)
+
+    SINH (f16, bf16, f32, f64): hyperbolic sine
+        y = sinh(x)
+
+    COSH (f16, bf16, f32, f64): hyperbolic cosine
+        y = cosh(x)
+
+    TANH (f16, bf16, f32, f64): hyperbolic tangent
+        y = tanh(x)
+
+    ASINH (f16, bf16, f32, f64): inverse hyperbolic sine
+        y = asinh(x)
+
+    ACOSH (f16, bf16, f32, f64): inverse hyperbolic cosine
+        y = acosh(x)
+
+    ATANH (f16, bf16, f32, f64): inverse hyperbolic tangent
+        y = atanh(x)
+
+    FLOOR (f16, bf16, f32, f64): largest integer not above x
+        y = floor(x)
+
+    CEIL (f16, bf16, f32, f64): smallest integer not below x
+        y = ceil(x)
+
+    ROUND (f16, bf16, f32, f64): nearest integer, ties to even
+        y = round(x)
+
+    TRUNC (f16, bf16, f32, f64): x without its fraction
+        y = trunc(x)
+
+    FRAC (f16, bf16, f32, f64): x minus trunc(x)
+        y = x - trunc(x)
+
+    STEP (f16, bf16, f32, f64): 1 for positive numbers, else 0, and NaN for NaN
+        y = 1 if x > 0 else 0 if x <= 0 else x
+
+    DEG2RAD (f16, bf16, f32, f64): degrees as radians
+        y = x * 0.017453292519943295
+
+    RAD2DEG (f16, bf16, f32, f64): radians as degrees
+        y = x * 57.29577951308232
+
+    RELU (f16, bf16, f32, f64): x where it is positive, else 0
+        y = max(x, 0)
+
+    RELU6 (f16, bf16, f32, f64): x between 0 and 6
+        y = clamp(x, 0, 6)
+
+    SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
+        h = exp(-abs(x) / 2)
+        q = 1 + h * h
+        y = x / q if x >= 0 else max(x, -2000) * h / q * h
+
+    SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
+        y = sigmoid(x)
+
+    SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
+        y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
+
+    HARDSWISH (f16, bf16, f32, f64): x times relu6(x + 3) / 6
+        y = 0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6
+
+    HARDSIGMOID (f16, bf16, f32, f64): (x + 3) / 6 between 0 and 1
+        y = 0 if x <= -3 else 1 if x >= 3 else (x + 3) / 6
+
+    SELU (f16, bf16, f32, f64): 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017
+        y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
+
+    `select` checks a UnaryDescriptor and compiles or loads its kernels.
+    `run` takes UnaryArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = UnaryDescriptor
+    ARGS = UnaryArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.NEG: OpRecord(
+            name="neg",
+            source="unary_elementwise/neg.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ABS: OpRecord(
+            name="abs",
+            source="unary_elementwise/abs.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SIGN: OpRecord(
+            name="sign",
+            source="unary_elementwise/sign.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RECIPROCAL: OpRecord(
+            name="reciprocal",
+            source="unary_elementwise/reciprocal.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SQUARE: OpRecord(
+            name="square",
+            source="unary_elementwise/square.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CUBE: OpRecord(
+            name="cube",
+            source="unary_elementwise/cube.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SQRT: OpRecord(
+            name="sqrt",
+            source="unary_elementwise/sqrt.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RSQRT: OpRecord(
+            name="rsqrt",
+            source="unary_elementwise/rsqrt.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CBRT: OpRecord(
+            name="cbrt",
+            source="unary_elementwise/cbrt.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 9.0},
+            contraction=False,
+        ),
+        UnaryKind.EXP: OpRecord(
+            name="exp",
+            source="unary_elementwise/exp.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.EXP2: OpRecord(
+            name="exp2",
+            source="unary_elementwise/exp2.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.EXPM1: OpRecord(
+            name="expm1",
+            source="unary_elementwise/expm1.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG: OpRecord(
+            name="log",
+            source="unary_elementwise/log.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG2: OpRecord(
+            name="log2",
+            source="unary_elementwise/log2.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG10: OpRecord(
+            name="log10",
+            source="unary_elementwise/log10.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG1P: OpRecord(
+            name="log1p",
+            source="unary_elementwise/log1p.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SIN: OpRecord(
+            name="sin",
+            source="unary_elementwise/sin.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.COS: OpRecord(
+            name="cos",
+            source="unary_elementwise/cos.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TAN: OpRecord(
+            name="tan",
+            source="unary_elementwise/tan.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ASIN: OpRecord(
+            name="asin",
+            source="unary_elementwise/asin.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ACOS: OpRecord(
+            name="acos",
+            source="unary_elementwise/acos.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ATAN: OpRecord(
+            name="atan",
+            source="unary_elementwise/atan.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SINH: OpRecord(
+            name="sinh",
+            source="unary_elementwise/sinh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.COSH: OpRecord(
+            name="cosh",
+            source="unary_elementwise/cosh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TANH: OpRecord(
+            name="tanh",
+            source="unary_elementwise/tanh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.ASINH: OpRecord(
+            name="asinh",
+            source="unary_elementwise/asinh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ACOSH: OpRecord(
+            name="acosh",
+            source="unary_elementwise/acosh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ATANH: OpRecord(
+            name="atanh",
+            source="unary_elementwise/atanh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.FLOOR: OpRecord(
+            name="floor",
+            source="unary_elementwise/floor.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CEIL: OpRecord(
+            name="ceil",
+            source="unary_elementwise/ceil.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ROUND: OpRecord(
+            name="round",
+            source="unary_elementwise/round.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TRUNC: OpRecord(
+            name="trunc",
+            source="unary_elementwise/trunc.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.FRAC: OpRecord(
+            name="frac",
+            source="unary_elementwise/frac.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.STEP: OpRecord(
+            name="step",
+            source="unary_elementwise/step.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.DEG2RAD: OpRecord(
+            name="deg2rad",
+            source="unary_elementwise/deg2rad.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RAD2DEG: OpRecord(
+            name="rad2deg",
+            source="unary_elementwise/rad2deg.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RELU: OpRecord(
+            name="relu",
+            source="unary_elementwise/relu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RELU6: OpRecord(
+            name="relu6",
+            source="unary_elementwise/relu6.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SILU: OpRecord(
+            name="silu",
+            source="unary_elementwise/silu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.SIGMOID: OpRecord(
+            name="sigmoid",
+            source="unary_elementwise/sigmoid.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.SOFTSIGN: OpRecord(
+            name="softsign",
+            source="unary_elementwise/softsign.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDSWISH: OpRecord(
+            name="hardswish",
+            source="unary_elementwise/hardswish.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDSIGMOID: OpRecord(
+            name="hardsigmoid",
+            source="unary_elementwise/hardsigmoid.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SELU: OpRecord(
+            name="selu",
+            source="unary_elementwise/selu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = UnaryArgs(
+            x=x,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+class UnaryBackwardPlan(Plan):
+    """Gradients of UnaryPlan.
+
+    NEG (f16, bf16, f32, f64): x with the other sign
+        dx = -dy
+
+    ABS (f16, bf16, f32, f64): magnitude of x, with gradient 0 at 0
+        dx = dy if x > 0 else -dy if x < 0 else x
+
+    RECIPROCAL (f16, bf16, f32, f64): 1 / x
+        dx = -(dy / x / x)
+
+    SQUARE (f16, bf16, f32, f64): x * x
+        dx = dy * x * 2
+
+    CUBE (f16, bf16, f32, f64): x * x * x
+        dx = dy * x * x * 3
+
+    SQRT (f16, bf16, f32, f64): square root
+        dx = dy / (2 * sqrt(x))
+
+    RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
+        dx = -(dy * (0.5 * rsqrt(x)) / x)
+
+    CBRT (f16, bf16, f32, f64): cube root
+        c = cbrt(x)
+        dx = dy / (3 * c) / c
+
+    EXP (f16, bf16, f32, f64): e to the power of x
+        h = max(exp(x / 2), smallest_subnormal)
+        dx = dy * h * h
+
+    EXP2 (f16, bf16, f32, f64): 2 to the power of x
+        h = max(exp2(x / 2), smallest_subnormal)
+        dx = dy * 0.6931471805599453 * h * h
+
+    EXPM1 (f16, bf16, f32, f64): exp(x) - 1, accurate near 0
+        h = max(exp(x / 2), smallest_subnormal)
+        dx = dy * h * h
+
+    LOG (f16, bf16, f32, f64): natural logarithm
+        dx = dy / x
+
+    LOG2 (f16, bf16, f32, f64): logarithm to base 2
+        dx = dy / x * 1.4426950408889634
+
+    LOG10 (f16, bf16, f32, f64): logarithm to base 10
+        dx = dy / (4 * x) * 1.7371779276130073 if abs(x) < 1 else dy / x * 0.4342944819032518
+
+    LOG1P (f16, bf16, f32, f64): log(1 + x), accurate near 0
+        dx = dy / (1 + x)
+
+    SIN (f16, bf16, f32, f64): sine
+        dx = dy * cos(x)
+
+    COS (f16, bf16, f32, f64): cosine
+        dx = -(dy * sin(x))
+
+    TAN (f16, bf16, f32, f64): tangent
+        c = cos(x)
+        dx = dy / c / c
+
+    ASIN (f16, bf16, f32, f64): inverse sine
+        dx = dy / sqrt((1 - x) * (1 + x))
+
+    ACOS (f16, bf16, f32, f64): inverse cosine
+        dx = -(dy / sqrt((1 - x) * (1 + x)))
+
+    ATAN (f16, bf16, f32, f64): inverse tangent
+        dx = dy / (1 + x * x) if abs(x) < 1.0e9 else dy / x / x
+
+    SINH (f16, bf16, f32, f64): hyperbolic sine
+        h = exp(abs(x) / 2)
+        dx = dy * cosh(x) if abs(x) < 20 else dy * (h / 2) * h
+
+    COSH (f16, bf16, f32, f64): hyperbolic cosine
+        h = exp(abs(x) / 2)
+        dx = dy * sinh(x) if abs(x) < 20 else dy * copysign(h / 2, x) * h
+
+    TANH (f16, bf16, f32, f64): hyperbolic tangent
+        z = exp(-2 * abs(x))
+        h = 2 * max(exp(-abs(x)), smallest_subnormal)
+        dx = dy * (4 * z / ((1 + z) * (1 + z))) if abs(x) < 20 else dy * h * h
+
+    ASINH (f16, bf16, f32, f64): inverse hyperbolic sine
+        dx = dy / hypot(x, 1)
+
+    ACOSH (f16, bf16, f32, f64): inverse hyperbolic cosine
+        dx = dy / (sqrt(x - 1) * sqrt(x + 1))
+
+    ATANH (f16, bf16, f32, f64): inverse hyperbolic tangent
+        dx = dy / (1 + abs(x)) / (1 - abs(x))
+
+    FRAC (f16, bf16, f32, f64): x minus trunc(x)
+        dx = dy
+
+    DEG2RAD (f16, bf16, f32, f64): degrees as radians
+        dx = dy * 0.017453292519943295
+
+    RAD2DEG (f16, bf16, f32, f64): radians as degrees
+        dx = dy * 57.29577951308232
+
+    RELU (f16, bf16, f32, f64): x where it is positive, else 0
+        dx = 0 if x <= 0 else dy
+
+    RELU6 (f16, bf16, f32, f64): x between 0 and 6
+        dx = 0 if x <= 0 or x >= 6 else dy
+
+    SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
+        h = max(exp(-abs(x) / 2), smallest_subnormal)
+        q = 1 + h * h
+        z = clamp(x, -2000, 2000)
+        dx = dy * ((1 + z * h * h / q) / q) if x >= 0 else dy * h * (1 + z / q) / q * h
+
+    SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
+        z = exp(-abs(x))
+        h = max(exp(-abs(x) / 2), smallest_subnormal)
+        dx = dy * (z / ((1 + z) * (1 + z))) if abs(x) < 40 else dy * h * h
+
+    SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
+        dx = dy / (1 + abs(x)) / (1 + abs(x))
+
+    HARDSWISH (f16, bf16, f32, f64): x times relu6(x + 3) / 6
+        dx = 0 if x <= -3 else dy if x >= 3 else dy * ((x + 1.5) / 3)
+
+    HARDSIGMOID (f16, bf16, f32, f64): (x + 3) / 6 between 0 and 1
+        dx = 0 if x <= -3 or x >= 3 else dy / 6
+
+    SELU (f16, bf16, f32, f64): 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017
+        h = max(exp(x / 2), smallest_subnormal)
+        dx = dy * 1.0507009873554805 if x > 0 else dy * h * h * 1.7580993408473766
+
+    `select` checks a UnaryBackwardDescriptor and compiles or loads its kernels.
+    `run` takes UnaryBackwardArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = UnaryBackwardDescriptor
+    ARGS = UnaryBackwardArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("dy", "in"),
+        TensorRule("x", "in"),
+        TensorRule("dx", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.NEG: OpRecord(
+            name="neg_backward",
+            source="unary_elementwise/neg_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "dx"}),
+            accepted=frozenset({"dy", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ABS: OpRecord(
+            name="abs_backward",
+            source="unary_elementwise/abs_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RECIPROCAL: OpRecord(
+            name="reciprocal_backward",
+            source="unary_elementwise/reciprocal_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SQUARE: OpRecord(
+            name="square_backward",
+            source="unary_elementwise/square_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CUBE: OpRecord(
+            name="cube_backward",
+            source="unary_elementwise/cube_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SQRT: OpRecord(
+            name="sqrt_backward",
+            source="unary_elementwise/sqrt_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RSQRT: OpRecord(
+            name="rsqrt_backward",
+            source="unary_elementwise/rsqrt_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CBRT: OpRecord(
+            name="cbrt_backward",
+            source="unary_elementwise/cbrt_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 9.0},
+            contraction=False,
+        ),
+        UnaryKind.EXP: OpRecord(
+            name="exp_backward",
+            source="unary_elementwise/exp_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.EXP2: OpRecord(
+            name="exp2_backward",
+            source="unary_elementwise/exp2_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.EXPM1: OpRecord(
+            name="expm1_backward",
+            source="unary_elementwise/expm1_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG: OpRecord(
+            name="log_backward",
+            source="unary_elementwise/log_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG2: OpRecord(
+            name="log2_backward",
+            source="unary_elementwise/log2_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG10: OpRecord(
+            name="log10_backward",
+            source="unary_elementwise/log10_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG1P: OpRecord(
+            name="log1p_backward",
+            source="unary_elementwise/log1p_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SIN: OpRecord(
+            name="sin_backward",
+            source="unary_elementwise/sin_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.COS: OpRecord(
+            name="cos_backward",
+            source="unary_elementwise/cos_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TAN: OpRecord(
+            name="tan_backward",
+            source="unary_elementwise/tan_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ASIN: OpRecord(
+            name="asin_backward",
+            source="unary_elementwise/asin_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ACOS: OpRecord(
+            name="acos_backward",
+            source="unary_elementwise/acos_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ATAN: OpRecord(
+            name="atan_backward",
+            source="unary_elementwise/atan_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SINH: OpRecord(
+            name="sinh_backward",
+            source="unary_elementwise/sinh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.COSH: OpRecord(
+            name="cosh_backward",
+            source="unary_elementwise/cosh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TANH: OpRecord(
+            name="tanh_backward",
+            source="unary_elementwise/tanh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.ASINH: OpRecord(
+            name="asinh_backward",
+            source="unary_elementwise/asinh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ACOSH: OpRecord(
+            name="acosh_backward",
+            source="unary_elementwise/acosh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ATANH: OpRecord(
+            name="atanh_backward",
+            source="unary_elementwise/atanh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.FRAC: OpRecord(
+            name="frac_backward",
+            source="unary_elementwise/frac_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "dx"}),
+            accepted=frozenset({"dy", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.DEG2RAD: OpRecord(
+            name="deg2rad_backward",
+            source="unary_elementwise/deg2rad_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "dx"}),
+            accepted=frozenset({"dy", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RAD2DEG: OpRecord(
+            name="rad2deg_backward",
+            source="unary_elementwise/rad2deg_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "dx"}),
+            accepted=frozenset({"dy", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RELU: OpRecord(
+            name="relu_backward",
+            source="unary_elementwise/relu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.RELU6: OpRecord(
+            name="relu6_backward",
+            source="unary_elementwise/relu6_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SILU: OpRecord(
+            name="silu_backward",
+            source="unary_elementwise/silu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.SIGMOID: OpRecord(
+            name="sigmoid_backward",
+            source="unary_elementwise/sigmoid_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.SOFTSIGN: OpRecord(
+            name="softsign_backward",
+            source="unary_elementwise/softsign_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDSWISH: OpRecord(
+            name="hardswish_backward",
+            source="unary_elementwise/hardswish_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDSIGMOID: OpRecord(
+            name="hardsigmoid_backward",
+            source="unary_elementwise/hardsigmoid_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SELU: OpRecord(
+            name="selu_backward",
+            source="unary_elementwise/selu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "dy": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "dx": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        dy: Any,
+        x: Any = None,
+        dx: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = UnaryBackwardArgs(
+            dy=dy,
+            x=x,
+            dx=dx,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryParamDescriptor(Descriptor):
+    """The problem of a UnaryParamPlan: y = f(x), element by element, with scalar parameters.
+
+    Attributes:
+        kind: which op.
+        shape: extents of every tensor.
+        element: dtype of every tensor.
+        param: the op's first parameter; None: its usual value.
+        param2: the op's second parameter, if it has one.
+        param3: the op's third parameter, if it has one.
+    """
+
+    kind: UnaryKind | str
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    param: float | None = None
+    param2: float | None = None
+    param3: float | None = None
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "param": "f64",
+        "param2": "f64",
+        "param3": "f64",
+    }
+    DEFAULTS: ClassVar = {}
+    NUMBERS: ClassVar = {
+        "elu": {"param": 1.0},
+        "leaky_relu": {"param": 0.01},
+        "hardtanh": {"param": -1.0, "param2": 1.0},
+        "clamp": {"param": -math.inf, "param2": math.inf},
+        "hardshrink": {"param": 0.5},
+        "softshrink": {"param": 0.5},
+        "threshold": {"param": 0.0, "param2": 0.0},
+        "squareplus": {"param": 4.0},
+        "nan_to_num": {"param": 0.0, "param2": math.inf, "param3": -math.inf},
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryParamBackwardDescriptor(UnaryParamDescriptor):
+    """The problem of a UnaryParamBackwardPlan: the fields of the forward's descriptor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryParamArgs:
+    """The tensors of a UnaryParamPlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryParamBackwardArgs:
+    """The tensors of a UnaryParamBackwardPlan.
+
+    Attributes:
+        dy: gradient of y; of shape shape.
+        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        dx: gradient of x; may be exactly dy; of shape shape.
+    """
+
+    dy: Any
+    x: Any
+    dx: Any
+
+
+def _elu_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of elu, folded in double precision."""
+    alpha = desc.param
+    return (alpha,)
+
+
+def _elu_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of elu_backward, folded in double precision."""
+    alpha = desc.param
+    return (alpha,)
+
+
+def _leaky_relu_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of leaky_relu, folded in double precision."""
+    slope = desc.param
+    return (slope,)
+
+
+def _leaky_relu_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of leaky_relu_backward, folded in double precision."""
+    slope = desc.param
+    return (slope,)
+
+
+def _hardtanh_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of hardtanh, folded in double precision."""
+    low = desc.param
+    high = desc.param2
+    return (low, high)
+
+
+def _hardtanh_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of hardtanh_backward, folded in double precision."""
+    low = desc.param
+    high = desc.param2
+    return (low, high)
+
+
+def _clamp_scalar_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of clamp_scalar, folded in double precision."""
+    low = desc.param
+    high = desc.param2
+    return (low, high)
+
+
+def _clamp_scalar_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of clamp_scalar_backward, folded in double precision."""
+    low = desc.param
+    high = desc.param2
+    return (low, high)
+
+
+def _hardshrink_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of hardshrink, folded in double precision."""
+    lambd = desc.param
+    return (lambd,)
+
+
+def _hardshrink_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of hardshrink_backward, folded in double precision."""
+    lambd = desc.param
+    return (lambd,)
+
+
+def _softshrink_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of softshrink, folded in double precision."""
+    lambd = desc.param
+    return (lambd,)
+
+
+def _softshrink_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of softshrink_backward, folded in double precision."""
+    lambd = desc.param
+    return (lambd,)
+
+
+def _threshold_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of threshold, folded in double precision."""
+    bound = desc.param
+    instead = desc.param2
+    return (instead, bound)
+
+
+def _threshold_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of threshold_backward, folded in double precision."""
+    bound = desc.param
+    return (bound,)
+
+
+def _squareplus_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of squareplus, folded in double precision."""
+    b = desc.param
+    other = b / 4
+    return (math.sqrt(b), other)
+
+
+def _squareplus_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of squareplus_backward, folded in double precision."""
+    b = desc.param
+    other = b / 4
+    return (math.sqrt(b), other)
+
+
+def _nan_to_num_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of nan_to_num, folded in double precision."""
+    for_nan = desc.param
+    for_inf = desc.param2
+    for_minus_inf = desc.param3
+    return (for_inf, for_minus_inf, for_nan, for_inf == math.inf, for_minus_inf == -math.inf)
+
+
+class UnaryParamPlan(Plan):
+    """y = f(x), element by element, with scalar parameters.
+
+    ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
+        y = x if x > 0 else expm1(x) * alpha
+
+    LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
+        y = x if x > 0 else x * slope
+
+    HARDTANH (f16, bf16, f32, f64): x between low and high, with gradient 0 at both
+        y = clamp(x, low, high)
+
+    CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
+        y = clamp(x, low, high)
+
+    HARDSHRINK (f16, bf16, f32, f64): x, and 0 up to lambd on both sides
+        y = 0 if abs(x) <= lambd else x
+
+    SOFTSHRINK (f16, bf16, f32, f64): x, nearer to 0 by lambd, and 0 up to there
+        y = 0 if abs(x) <= lambd else x - lambd if x > 0 else x + lambd
+
+    THRESHOLD (f16, bf16, f32, f64): x where it is above a threshold, else a value
+        y = instead if x <= bound else x
+
+    SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
+        r = hypot(x, sqrt(b))
+        other = b / 4
+        y = x / 2 + r / 2 if x >= 0 else other / (r / 2 - x / 2)
+
+    NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
+        the largest number of the dtype
+        top = max_value if for_inf == inf else for_inf
+        bottom = min_value if for_minus_inf == -inf else for_minus_inf
+        y = for_nan if isnan(x) else top if x == inf else bottom if x == -inf else x
+
+    `select` checks a UnaryParamDescriptor and compiles or loads its kernels.
+    `run` takes UnaryParamArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = UnaryParamDescriptor
+    ARGS = UnaryParamArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.ELU: OpRecord(
+            name="elu",
+            source="unary_elementwise/elu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="a",
+            fold=_elu_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LEAKY_RELU: OpRecord(
+            name="leaky_relu",
+            source="unary_elementwise/leaky_relu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="a",
+            fold=_leaky_relu_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDTANH: OpRecord(
+            name="hardtanh",
+            source="unary_elementwise/hardtanh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aa",
+            fold=_hardtanh_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CLAMP: OpRecord(
+            name="clamp_scalar",
+            source="unary_elementwise/clamp_scalar.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aa",
+            fold=_clamp_scalar_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDSHRINK: OpRecord(
+            name="hardshrink",
+            source="unary_elementwise/hardshrink.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="a",
+            fold=_hardshrink_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SOFTSHRINK: OpRecord(
+            name="softshrink",
+            source="unary_elementwise/softshrink.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="a",
+            fold=_softshrink_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.THRESHOLD: OpRecord(
+            name="threshold",
+            source="unary_elementwise/threshold.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aa",
+            fold=_threshold_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SQUAREPLUS: OpRecord(
+            name="squareplus",
+            source="unary_elementwise/squareplus.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aa",
+            fold=_squareplus_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.NAN_TO_NUM: OpRecord(
+            name="nan_to_num",
+            source="unary_elementwise/nan_to_num.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aaabb",
+            fold=_nan_to_num_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
+            yield f"param is {desc.param}, want isfinite(param) and param >= 0"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = UnaryParamArgs(
+            x=x,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+class UnaryParamBackwardPlan(Plan):
+    """Gradients of UnaryParamPlan.
+
+    ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
+        h = max(exp(x / 2), smallest_subnormal)
+        dx = dy if x > 0 else dy * h * h * alpha
+
+    LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
+        dx = dy if x > 0 else dy * slope
+
+    HARDTANH (f16, bf16, f32, f64): x between low and high, with gradient 0 at both
+        dx = 0 if x <= low or x >= high else dy
+
+    CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
+        dx = 0 if x < low or x > high else dy
+
+    HARDSHRINK (f16, bf16, f32, f64): x, and 0 up to lambd on both sides
+        dx = 0 if abs(x) <= lambd else dy
+
+    SOFTSHRINK (f16, bf16, f32, f64): x, nearer to 0 by lambd, and 0 up to there
+        dx = 0 if abs(x) <= lambd else dy
+
+    THRESHOLD (f16, bf16, f32, f64): x where it is above a threshold, else a value
+        dx = 0 if x <= bound else dy
+
+    SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
+        near = min(x, 1.0e+30)
+        r = hypot(near, sqrt(b))
+        other = b / 4
+        dx = dy * ((near / r + 1) / 2) if x >= 0 else dy / (r / 2 - x / 2) * other / r
+
+    NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
+        the largest number of the dtype
+        dx = dy if isfinite(x) else 0
+
+    `select` checks a UnaryParamBackwardDescriptor and compiles or loads its kernels.
+    `run` takes UnaryParamBackwardArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = UnaryParamBackwardDescriptor
+    ARGS = UnaryParamBackwardArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("dy", "in"),
+        TensorRule("x", "in"),
+        TensorRule("dx", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.ELU: OpRecord(
+            name="elu_backward",
+            source="unary_elementwise/elu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="a",
+            fold=_elu_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LEAKY_RELU: OpRecord(
+            name="leaky_relu_backward",
+            source="unary_elementwise/leaky_relu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="a",
+            fold=_leaky_relu_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDTANH: OpRecord(
+            name="hardtanh_backward",
+            source="unary_elementwise/hardtanh_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="aa",
+            fold=_hardtanh_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.CLAMP: OpRecord(
+            name="clamp_scalar_backward",
+            source="unary_elementwise/clamp_scalar_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="aa",
+            fold=_clamp_scalar_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.HARDSHRINK: OpRecord(
+            name="hardshrink_backward",
+            source="unary_elementwise/hardshrink_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="a",
+            fold=_hardshrink_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SOFTSHRINK: OpRecord(
+            name="softshrink_backward",
+            source="unary_elementwise/softshrink_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="a",
+            fold=_softshrink_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.THRESHOLD: OpRecord(
+            name="threshold_backward",
+            source="unary_elementwise/threshold_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="a",
+            fold=_threshold_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SQUAREPLUS: OpRecord(
+            name="squareplus_backward",
+            source="unary_elementwise/squareplus_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="aa",
+            fold=_squareplus_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.NAN_TO_NUM: OpRecord(
+            name="nan_to_num_backward",
+            source="unary_elementwise/nan_to_num_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "dy": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "dx": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
+            yield f"param is {desc.param}, want isfinite(param) and param >= 0"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        dy: Any,
+        x: Any,
+        dx: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = UnaryParamBackwardArgs(
+            dy=dy,
+            x=x,
+            dx=dx,
+        )
+        self.run(stream, workspace, args)
