@@ -3,79 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import mpmath as mp
-import numpy as np
+from special_points import Case, between, by_type, near, sizes, tiny
 
 INF, NAN = math.inf, math.nan
-COUNT = 2000
-
-#: Some of a function's arguments: a random generator, how many, and the float type give an array.
-Points = Callable[[Any, int, Any], Any]
-
-
-def between(low: float, high: float) -> Points:
-    return lambda rng, count, kind: rng.uniform(low, high, count)
-
-
-def sizes(low: float, high: float, sign: int = 0) -> Points:
-    """Magnitudes between two powers of ten, of one sign or of both."""
-
-    def some(rng: Any, count: int, kind: Any) -> Any:
-        signs = rng.choice([-1, 1], count) if sign == 0 else sign
-        return signs * 10.0 ** rng.uniform(low, high, count)
-
-    return some
-
-
-def tiny(sign: int = 0) -> Points:
-    """Subnormal numbers and those a little above."""
-
-    def some(rng: Any, count: int, kind: Any) -> Any:
-        signs = rng.choice([-1, 1], count) if sign == 0 else sign
-        return signs * float(np.finfo(kind).smallest_subnormal) * np.exp2(rng.uniform(0, 60, count))
-
-    return some
-
-
-def near(*centers: float, far: float = 1e-2) -> Points:
-    """Both sides of some places, from neighbours to `far` away."""
-
-    def some(rng: Any, count: int, kind: Any) -> Any:
-        middle = np.resize(np.array(centers, dtype=np.float64), count)
-        eps = float(np.finfo(kind).eps)
-        least = np.log10(np.maximum(np.abs(middle) * eps, float(np.finfo(kind).tiny)))
-        distance = 10.0 ** rng.uniform(least, np.log10(far))
-        return middle + rng.choice([-1, 1], count) * distance
-
-    return some
-
-
-def by_type(f32: Points, f64: Points) -> Points:
-    return lambda rng, count, kind: (f32 if kind == np.float32 else f64)(rng, count, kind)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A function: its exact value, its arguments, its bound, its special values, what its error is a part of.
-
-    `ulp` bounds the error in last places of the result or, where `scale` is given, of that.
-    """
-
-    exact: Callable[[Any], Any]
-    points: tuple[Points, ...]
-    ulp: float
-    special: tuple[list[float], list[float]]
-    scale: Callable[[Any], Any] | None = None
-
-    def arguments(self, kind: Any) -> Any:
-        rng = np.random.default_rng(17)
-        each = -(-COUNT // len(self.points))
-        with np.errstate(all="ignore"):
-            return np.concatenate([some(rng, each, kind) for some in self.points]).astype(kind)
 
 
 def erfcx(x: Any) -> Any:
@@ -117,6 +50,63 @@ def sinc_slope(x: Any) -> Any:
 def sinc_slope_terms(x: Any) -> Any:
     # Up to 1.2 the difference loses nothing that the polynomial does not save.
     return sinc_slope(x) if abs(x) < 1.2 else (abs(mp.cospi(x)) + abs(mp.sincpi(x))) / x
+
+
+def log_ndtr_slope(x: Any) -> Any:
+    if x > 0:
+        return mp.npdf(x) / ndtr(x)
+    return mp.sqrt(2 / mp.pi) / erfcx(-x / mp.sqrt(2))
+
+
+def erfcx_slope(x: Any) -> Any:
+    if x > 1e6:
+        return -(1 - 3 / (2 * x * x)) / (mp.sqrt(mp.pi) * x * x)
+    with mp.workdps(60):
+        return 2 * x * erfcx(x) - 2 / mp.sqrt(mp.pi)
+
+
+def scaled(order: int, x: Any) -> Any:
+    return mp.besseli(order, x) * mp.exp(-abs(x))
+
+
+def scaled_difference(x: Any) -> Any:
+    with mp.workdps(50):
+        return scaled(0, x) - scaled(1, x)
+
+
+def scaled_i1_over(x: Any) -> Any:
+    return scaled(1, x) / x if x else mp.mpf(0.5)
+
+
+def i1_slope(x: Any) -> Any:
+    return mp.besseli(0, x) - (mp.besseli(1, x) / x if x else mp.mpf(0.5))
+
+
+def tanhshrink(x: Any) -> Any:
+    if abs(x) < 1e-12:
+        return x**3 / 3
+    with mp.workdps(60):
+        return x - mp.tanh(x)
+
+
+def trigamma(x: Any) -> Any:
+    # mpmath's psi takes milliseconds.
+    if x <= 0:
+        return mp.inf if x == mp.floor(x) else (mp.pi / mp.sinpi(x)) ** 2 - trigamma(1 - x)
+    steps = max(0, 30 - int(min(x, 30)))
+    y = x + steps
+    total = sum((1 / (x + k) ** 2 for k in range(steps)), 1 / y + 1 / (2 * y * y))
+    return total + sum(mp.bernoulli(2 * k) / y ** (2 * k + 1) for k in range(1, 20))
+
+
+def digamma_terms(x: Any) -> Any:
+    if x > 0 or x == mp.floor(x):
+        return mp.digamma(x) if x > 0 else mp.nan
+    return abs(mp.digamma(1 - x)) + abs(mp.pi * mp.cot(mp.pi * x))
+
+
+def digamma(x: Any) -> Any:
+    return mp.nan if x <= 0 and x == mp.floor(x) else mp.digamma(x)
 
 
 CASES = {
@@ -201,5 +191,118 @@ CASES = {
         4,
         ([0.0, -0.0, 1.0, -1.0, NAN], [-0.0, 0, -1, 1, NAN]),
         sinc_slope_terms,
+    ),
+    "tanhshrink": Case(
+        tanhshrink,
+        (between(-4, 4), near(1.5, -1.5), sizes(-12, 2), by_type(sizes(-15, -12), sizes(-107, -102))),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [0, -0.0, INF, -INF, NAN]),
+    ),
+    "gaussian": Case(
+        lambda x: mp.exp(-x * x),
+        (between(-4, 4), sizes(-9, 0), between(9.3, 10.3), between(26.5, 27.4)),
+        2,
+        ([0.0, INF, -INF, 1e30, NAN], [1, 0, 0, 0, NAN]),
+    ),
+    "log_ndtr_slope": Case(
+        log_ndtr_slope,
+        (between(-8, 8), sizes(-9, 0), sizes(0, 30, -1), between(12.9, 14.6), between(37, 39)),
+        4,
+        ([INF, -INF, 1e30, NAN], [0, INF, 0, NAN]),
+    ),
+    "erfcx_slope": Case(
+        erfcx_slope,
+        (between(-2, 10), sizes(-9, 18, 1), sizes(-9, -1), between(-9, -1), between(-26.5, -9)),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [-2 / math.sqrt(math.pi), -2 / math.sqrt(math.pi), -0.0, -INF, NAN]),
+    ),
+    "i0": Case(
+        lambda x: mp.besseli(0, x),
+        (
+            between(-5, 5),
+            between(0, 20),
+            near(3.5, 9),
+            by_type(between(80, 91.9), between(600, 713.9)),
+            sizes(-9, 1),
+        ),
+        4,
+        ([0.0, -0.0, 92.0 * 8, -1e30, INF, -INF, NAN], [1, 1, INF, INF, INF, INF, NAN]),
+    ),
+    "i0e": Case(
+        lambda x: scaled(0, x),
+        (between(-5, 5), between(0, 20), near(3.5, 9), sizes(-9, 8)),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [1, 1, 0, 0, NAN]),
+    ),
+    "i0e_slope": Case(
+        lambda x: -mp.sign(x) * scaled_difference(abs(x)),
+        (between(-5, 5), between(0, 20), near(3.5, 9), sizes(-9, 8)),
+        4,
+        ([INF, -INF, NAN], [-0.0, 0, NAN]),
+    ),
+    "i1": Case(
+        lambda x: mp.besseli(1, x),
+        (
+            between(-5, 5),
+            between(0, 20),
+            near(3.5, 9),
+            by_type(between(80, 91.9), between(600, 713.9)),
+            sizes(-9, 1),
+            tiny(),
+        ),
+        4,
+        ([0.0, -0.0, 92.0 * 8, -1e30, INF, -INF, NAN], [0, -0.0, INF, -INF, INF, -INF, NAN]),
+    ),
+    "i1_slope": Case(
+        i1_slope,
+        (
+            between(-5, 5),
+            between(0, 20),
+            near(3.5, 9),
+            by_type(between(80, 91.9), between(600, 713.9)),
+            sizes(-9, 1),
+        ),
+        4,
+        ([0.0, -0.0, 92.0 * 8, INF, -INF, NAN], [0.5, 0.5, INF, INF, INF, NAN]),
+    ),
+    "i1e": Case(
+        lambda x: scaled(1, x),
+        (between(-5, 5), between(0, 20), near(3.5, 9), sizes(-9, 8), tiny()),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [0, -0.0, 0, -0.0, NAN]),
+    ),
+    "i1e_slope": Case(
+        lambda x: scaled_difference(abs(x)) - scaled_i1_over(abs(x)),
+        (between(-5, 5), between(0, 20), near(1.545, 3.5, 9), sizes(-9, 8)),
+        4,
+        ([0.0, -0.0, NAN], [0.5, 0.5, NAN]),
+        lambda x: scaled_difference(abs(x)) + scaled_i1_over(abs(x)),
+    ),
+    "digamma": Case(
+        digamma,
+        (
+            between(0, 5),
+            near(1, 1.4616321449683622, 2),
+            sizes(-30, 20, 1),
+            between(-6, 0),
+            near(-1, -2, -0.504, -1.573, -20),
+            sizes(0, 5, -1),
+        ),
+        4,
+        ([0.0, -0.0, -1.0, -1e30, INF, -INF, NAN], [-INF, INF, NAN, NAN, INF, NAN, NAN]),
+        digamma_terms,
+    ),
+    "trigamma": Case(
+        trigamma,
+        (
+            between(0, 5),
+            near(1, 2),
+            sizes(-18, 18, 1),
+            between(-6, 0),
+            near(-1, -2, -0.75, -20),
+            sizes(0, 5, -1),
+        ),
+        4,
+        ([0.0, -0.0, -1.0, -1e30, INF, -INF, NAN], [INF, INF, INF, INF, 0, NAN, NAN]),
     ),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .numeric import Array, Implementation, by_mpmath, is_wide
+from .numeric import Array, Implementation, at_pole, by_mpmath, is_wide
 
 
 def _infinite(xp: Any, x: Array) -> Array:
@@ -126,15 +126,125 @@ def _exact_sinc_slope(mp: Any, x: Any) -> Any:
         return (mp.cospi(x) - mp.sincpi(x)) / x
 
 
+def _tanhshrink(x: Array) -> Array:
+    z = x * x
+    series = x * z * (1 / 3 - z * (2 / 15 - z * (17 / 315 - z * (62 / 2835 - z * 1382 / 155925))))
+    return np.where(np.abs(x) < 0.05, series, x - np.tanh(x))
+
+
+def _exact_tanhshrink(mp: Any, x: Any) -> Any:
+    if abs(x) < 1e-12:
+        return x**3 / 3
+    with mp.workdps(90):
+        return x - mp.tanh(x)
+
+
+def _exact_gaussian(mp: Any, x: Any) -> Any:
+    return mp.exp(-x * x) if abs(x) < 400 else mp.mpf(0)
+
+
+def _exact_log_ndtr_slope(mp: Any, x: Any) -> Any:
+    if x > 0:
+        return _exact_density(mp, x) / _ndtr(mp, x)
+    return mp.sqrt(2 / mp.pi) / _erfcx(mp, -x / mp.sqrt(2))
+
+
+def _log_ndtr_slope(x: Array) -> Array:
+    tail = np.sqrt(2 / np.pi) / _scipy("erfcx")(-x * np.sqrt(0.5))
+    return np.where(x > 0, _density(x) / _scipy("ndtr")(x), tail)
+
+
+def _erfcx_slope(x: Array) -> Array:
+    z = 1 / np.square(np.where(x > 8, x, 8))
+    tail = -z * (1 - z * (1.5 - z * (3.75 - z * (13.125 - z * (59.0625 - z * 324.84375))))) / np.sqrt(np.pi)
+    return np.where(x > 8, tail, 2 * x * _scipy("erfcx")(x) - 2 / np.sqrt(np.pi))
+
+
+def _exact_erfcx_slope(mp: Any, x: Any) -> Any:
+    if x > 1e6:
+        return -(1 - 3 / (2 * x * x)) / (x * x * mp.sqrt(mp.pi))
+    with mp.workdps(90):
+        return 2 * x * _erfcx(mp, x) - 2 / mp.sqrt(mp.pi)
+
+
+def _scaled_difference(x: Array) -> Array:
+    """(i0 - i1) * exp(-x) of positive x."""
+    u = 1 / np.where(x > 60, x, 60)
+    series = 1 + u * (
+        0.375 + u * (0.3515625 + u * (0.5126953125 + u * (1.009368896484375 + u * 2.498188018798828)))
+    )
+    near = _scipy("i0e")(x) - _scipy("i1e")(x)
+    return np.where(x > 60, series * u * np.sqrt(u / (8 * np.pi)), near)
+
+
+def _exact_difference(mp: Any, x: Any) -> Any:
+    with mp.workdps(90):
+        return (mp.besseli(0, x) - mp.besseli(1, x)) * mp.exp(-x)
+
+
+def _i1_over(function: str, x: Array) -> Array:
+    """i1 or i1e over x."""
+    return np.where(x == 0, 0.5, _scipy(function)(x) / x)
+
+
+def _exact_i1_over(mp: Any, x: Any) -> Any:
+    return mp.besseli(1, x) / x if x else mp.mpf(0.5)
+
+
+def _i0(x: Array) -> Array:
+    return np.where(np.isinf(x), np.inf, _scipy("i0")(x))
+
+
+def _i1(x: Array) -> Array:
+    return np.where(np.isinf(x), x, _scipy("i1")(x))
+
+
+def _i1_slope(x: Array) -> Array:
+    infinite = np.isinf(_i0(x))
+    return np.where(infinite, np.inf, _i0(x) - np.where(infinite, 0.0, _i1_over("i1", x)))
+
+
+def _digamma(x: Array) -> Array:
+    return np.where(np.isneginf(x), np.nan, _scipy("psi")(x))
+
+
+def _trigamma(x: Array) -> Array:
+    from scipy import special as functions
+
+    upper = functions.polygamma(1, np.where(x > 0, x, 1 - x))
+    sine = _sinpi(x)
+    reflected = np.where(x == np.floor(x), np.inf, np.square(np.pi / sine) - upper)
+    return np.where(np.isneginf(x), np.nan, np.where(x > 0, upper, reflected))
+
+
 sinpi = _of(_sinpi, lambda mp, x: mp.sinpi(x))
 cospi = _of(_cospi, lambda mp, x: mp.cospi(x))
 sinc = _of(_sinc, lambda mp, x: mp.sincpi(x))
 sinc_slope = _of(_sinc_slope, _exact_sinc_slope)
+gaussian = _of(lambda x: np.exp(-x * x), _exact_gaussian)
 erfcx = _of(_scipy("erfcx"), _erfcx)
+erfcx_slope = _of(_erfcx_slope, _exact_erfcx_slope)
 ndtr = _of(_scipy("ndtr"), _ndtr)
 log_ndtr = _of(_scipy("log_ndtr"), _log_ndtr)
+log_ndtr_slope = _of(_log_ndtr_slope, _exact_log_ndtr_slope)
 ndtri = _of(_scipy("ndtri"), _ndtri, _no_probability)
 normal_density = _of(_density, _exact_density)
+i0 = _of(_i0, lambda mp, x: mp.besseli(0, x))
+i1 = _of(_i1, lambda mp, x: mp.besseli(1, x))
+i0e = _of(_scipy("i0e"), lambda mp, x: mp.besseli(0, x) * mp.exp(-abs(x)))
+i1e = _of(_scipy("i1e"), lambda mp, x: mp.besseli(1, x) * mp.exp(-abs(x)))
+i0e_slope = _of(
+    lambda x: -np.sign(x) * _scaled_difference(np.abs(x)),
+    lambda mp, x: -mp.sign(x) * _exact_difference(mp, abs(x)),
+)
+i1_slope = _of(_i1_slope, lambda mp, x: mp.besseli(0, x) - _exact_i1_over(mp, x))
+i1e_slope = _of(
+    lambda x: _scaled_difference(np.abs(x)) - _i1_over("i1e", np.abs(x)),
+    lambda mp, x: _exact_difference(mp, abs(x)) - _exact_i1_over(mp, x) * mp.exp(-abs(x)),
+)
+tanhshrink = _of(_tanhshrink, _exact_tanhshrink)
+digamma = _of(_digamma, lambda mp, x: mp.digamma(x), at_pole)
+trigamma = _of(_trigamma, lambda mp, x: mp.psi(1, x), at_pole)
 
 
 def log1pexp(xp: Any, x: Array) -> Array:

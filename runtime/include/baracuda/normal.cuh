@@ -38,11 +38,6 @@ BARACUDA_FN double mills_curve(double t) {
         3.2831639262845775e-10, 1.0508466700787052e-10);
 }
 
-// (a - k) / (a + k) for a >= 0; what is near -1 keeps the digits of a small a.
-template <class F> BARACUDA_FN F folded(F a, F k) {
-    const F finite = min(a, F(1e18));
-    return F(2) * finite / (finite + k) - F(1);
-}
 template <class F> BARACUDA_FN F erfcx_of_positive(F a) {
     return erfcx_curve(folded(a, F(4.3720703125))) / (a + F(0.5));
 }
@@ -56,9 +51,37 @@ template <class F> BARACUDA_FN F erfcx(F x) {
     return times_exp(F(2), high, square_error(a, high)) - positive;
 }
 
+// The same of -erfcx'(a) (a + 3/4)^2, k = 3.91015625: the usual 2 a erfcx(a) - 2 / sqrt(pi) loses all digits of a large a.
+BARACUDA_FN float erfcx_slope_curve(float t) {
+    return polynomial(
+        t, 0.7333147f, -0.2347971f, 0.037557885f, 0.10242456f, -0.14453936f, 0.1096919f, -0.04866702f, 0.0026305409f,
+        0.015472003f, -0.014130993f, 0.006696374f, -0.0012958678f, -0.00036962645f, 0.00021511187f, -1.3519913e-05f);
+}
+BARACUDA_FN double erfcx_slope_curve(double t) {
+    return polynomial(
+        t, 0.7333146944786585, -0.23479708101699276, 0.03755787697510656, 0.1024236734446653, -0.1445390746427427,
+        0.10970153882017328, -0.0486701246954749, 0.00258421545582154, 0.015487140724417044, -0.014015891816485744,
+        0.006657870404644615, -0.0014509439414535036, -0.0003155347577906857, 0.00032470622693212583,
+        -5.5123148848897374e-05, -3.4452762408533456e-05, 1.6300956492999838e-05, 2.4522000418857924e-06,
+        -3.0383838691901282e-06, -4.629212126326661e-08, 5.189698056556135e-07, -2.3888991486725996e-08,
+        -8.53249014943663e-08, 5.048742935880752e-09, 1.1956966575010124e-08, -4.496585336547126e-10,
+        -9.929730099723663e-10);
+}
+
+// The derivative of erfcx.
+template <class F> BARACUDA_FN F erfcx_slope(F x) {
+    if (x < F(0)) return F(2) * x * erfcx(x) - F(1.1283791670955126);
+    const F below = x + F(0.75);
+    return -(erfcx_slope_curve(folded(x, F(3.91015625))) / below) / below;
+}
+
 // ndtr(-a) / exp(-a^2/2) for a >= 0
 template <class F> BARACUDA_FN F mills_ratio(F a) {
     return mills_curve(folded(a, F(3.9365234375))) / fma(a, F(1.5), F(1));
+}
+// normal_density(a) / ndtr(-a) for a >= 0; nothing overflows before it does.
+template <class F> BARACUDA_FN F inverse_mills_ratio(F a) {
+    return F(4 * 0.3989422804014327) * fma(a, F(0.375), F(0.25)) / mills_curve(folded(a, F(3.9365234375)));
 }
 
 // factor * exp(-a^2/2) for a >= 0
@@ -71,6 +94,13 @@ template <class F> BARACUDA_FN F times_bell(F factor, F a) {
 // exp(-x^2/2) / sqrt(2 pi)
 template <class F> BARACUDA_FN F normal_density(F x) { return times_bell(F(0.3989422804014327), abs(x)); }
 
+// exp(-x^2)
+template <class F> BARACUDA_FN F gaussian(F x) {
+    const F size = min(abs(x), F(sizeof(F) == 4 ? 11 : 28));  // far beyond, the result is zero
+    const F high = size * size;
+    return times_exp(F(1), -high, -square_error(size, high));
+}
+
 // The probability that a normal variable is at most x.
 template <class F> BARACUDA_FN F ndtr(F x) {
     const F tail = times_bell(mills_ratio(abs(x)), abs(x));
@@ -80,6 +110,11 @@ template <class F> BARACUDA_FN F ndtr(F x) {
 template <class F> BARACUDA_FN F log_ndtr(F x) {
     if (x < F(0)) return fma(F(-0.5) * x, x, log(mills_ratio(-x)));
     return log1p(-ndtr(-x));
+}
+
+// The derivative of log_ndtr: normal_density(x) / ndtr(x).
+template <class F> BARACUDA_FN F log_ndtr_slope(F x) {
+    return x < F(0) ? inverse_mills_ratio(-x) : normal_density(x) / ndtr(x);
 }
 
 // ndtri(q + 1/2) / q as a polynomial of u = q^2 - 0.109130859375 for q^2 <= 0.180625 (f64: 0.051025390625, 1/8).

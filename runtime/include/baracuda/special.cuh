@@ -52,6 +52,12 @@ template <class F> BARACUDA_FN F times_exp(F factor, F high, F low) {
     return fma(factor, less_one, factor) * Of::power(half) * Of::power(power - half);
 }
 
+// (a - k) / (a + k) for a >= 0, where polynomials cover the half line; a small a keeps its digits.
+template <class F> BARACUDA_FN F folded(F a, F k) {
+    const F finite = min(a, F(1e18));
+    return F(2) * finite / (finite + k) - F(1);
+}
+
 // What a rounded square lacks of the square.
 template <class F> BARACUDA_FN F square_error(F x, F rounded) { return fma(x, x, -rounded); }
 
