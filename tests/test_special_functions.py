@@ -34,8 +34,8 @@ def apply(dtype: str, device: Device) -> Apply:
 
 
 def exactly(function: Any, x: Any) -> tuple[Any, Any]:
-    """Values of 40 digits as the sum of two doubles."""
-    with mpmath.workdps(40):
+    """Values of far more digits than the type of x has, as the sum of two doubles."""
+    with mpmath.workdps(20 if x.dtype == np.float32 else 34):
         values = [function(mpmath.mpf(value)) for value in x.tolist()]
         heads = [float(value) for value in values]
         rests = [float(v - h) if np.isfinite(h) else 0.0 for v, h in zip(values, heads, strict=True)]
@@ -60,8 +60,8 @@ def worst(got: Any, head: Any, rest: Any, scale: Any) -> Any:
 
 
 def assert_close(case: Case, x: Any, got: Any) -> None:
-    head, rest = exactly(case.exact, x.astype(np.float64))
-    scale = head if case.scale is None else exactly(case.scale, x.astype(np.float64))[0]
+    head, rest = exactly(case.exact, x)
+    scale = head if case.scale is None else exactly(case.scale, x)[0]
     errors = worst(got, head, rest, scale)
     errors[np.isnan(got) & np.isnan(head)] = 0
     place = int(np.argmax(np.nan_to_num(errors, nan=np.inf)))
@@ -106,8 +106,8 @@ def test_all_numbers_of_16_bits(device: Device, name: str) -> None:
         if case.scale is not None:
             # Where terms cancel, only these are looked at.
             far = np.argsort(errors)[np.searchsorted(np.sort(errors), case.ulp + 1) :]
-            head, rest = exactly(case.exact, x[number][far].astype(np.float64))
-            scale = exactly(case.scale, x[number][far].astype(np.float64))[0]
+            head, rest = exactly(case.exact, x[number][far])
+            scale = exactly(case.scale, x[number][far])[0]
             errors[far] = worst(got[number][far], head, rest, scale)
         place = int(np.argmax(errors))
         assert errors[place] <= case.ulp + 1, (x[number][place], got[number][place], want[number][place])
