@@ -83,7 +83,20 @@ template <class F> BARACUDA_FN F trigamma_of_positive(F a) {
     return u * trigamma_tail_curve(u);
 }
 
-// a less the nearest integer; then for |r| <= 1/2 pi cot(pi r), and (pi / sin(pi r))^2.
+// (pi / sin(pi r))^2 - 1 / r^2 as a polynomial of z = r^2 for |r| <= 1/2.
+BARACUDA_FN float cosecant_curve(float z) {
+    return polynomial(
+        z, 3.289868f, 6.4939365f, 10.173733f, 14.044874f, 18.262506f, 19.291983f, 43.268974f, -31.164074f, 137.84215f);
+}
+BARACUDA_FN double cosecant_curve(double z) {
+    return polynomial(
+        z, 3.289868133696453, 6.4939394022668155, 10.173430619849595, 14.05708298599876, 18.017902413715294,
+        22.005410948633255, 26.001685989219716, 29.998407210918167, 34.032367580944616, 37.62927832325335,
+        45.154221100724605, 26.118179416201528, 142.06612562348388, -252.4360718439089, 759.9464401283193,
+        -951.6419999428362, 808.3435697604666);
+}
+
+// a less the nearest integer, and pi cot(pi r) for |r| <= 1/2.
 template <class F> BARACUDA_FN F from_integer(F a) { return a - round(a); }
 template <class F> BARACUDA_FN F pi_cotangent(F r) {
     const F size = abs(r);
@@ -91,14 +104,6 @@ template <class F> BARACUDA_FN F pi_cotangent(F r) {
     const F q = far ? F(0.5) - size : size;
     const F sine = small_sine_over_pi(q), cosine = small_cosine(q);
     return copysign(far ? times_pi(times_pi(sine)) / cosine : cosine / sine, r);
-}
-template <class F> BARACUDA_FN F pi_cosecant_squared(F r) {
-    const F size = abs(r);
-    if (size > F(0.25)) {
-        const F cosine = small_cosine(F(0.5) - size);
-        return F(9.869604401089358) / (cosine * cosine);
-    }
-    return square(F(1) / small_sine_over_pi(size));
 }
 
 // Derivative of log(|gamma(x)|): an infinity of the sign of -x at zero, NaN at the negative integers.
@@ -116,7 +121,9 @@ template <class F> BARACUDA_FN F trigamma(F x) {
     const F a = abs(x);
     const F value = trigamma_of_positive(a);
     if (x > F(0)) return a < F(1) ? value + square(F(1) / a) : value;
-    return pi_cosecant_squared(from_integer(a)) - (a < F(1) ? value : value - square(F(1) / a));
+    const F r = from_integer(a);
+    const F square_of_cosecant = square(F(1) / r) + cosecant_curve(r * r);
+    return square_of_cosecant - (a < F(1) ? value : value - square(F(1) / a));
 }
 
 }  // namespace baracuda

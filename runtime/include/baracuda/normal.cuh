@@ -101,20 +101,34 @@ template <class F> BARACUDA_FN F gaussian(F x) {
     return times_exp(F(1), -high, -square_error(size, high));
 }
 
+// (ndtr(x) - 1/2) / x as a polynomial of z = x^2 for |x| <= 3/4.
+BARACUDA_FN float ndtr_curve(float z) {
+    return polynomial(
+        z, 0.3989423f, -0.0664903f, 0.009972361f, -0.0011813189f, 0.000102970516f);
+}
+BARACUDA_FN double ndtr_curve(double z) {
+    return polynomial(
+        z, 0.3989422804014327, -0.06649038006690544, 0.009973557010035243, -0.0011873282154673639,
+        0.00011543468746461614, -9.444655251026647e-06, 6.659652604009616e-07, -4.121637794475137e-08,
+        2.257799209608136e-09, -9.955441369415454e-11);
+}
+
 // The probability that a normal variable is at most x.
 template <class F> BARACUDA_FN F ndtr(F x) {
+    const F z = x * x;
+    if (z <= F(0.5625)) return fma(x, ndtr_curve(z), F(0.5));
     const F tail = times_bell(mills_ratio(abs(x)), abs(x));
     return x > F(0) ? F(1) - tail : tail;
 }
 
 template <class F> BARACUDA_FN F log_ndtr(F x) {
-    if (x < F(0)) return fma(F(-0.5) * x, x, log(mills_ratio(-x)));
-    return log1p(-ndtr(-x));
+    if (x < F(-0.75)) return fma(F(-0.5) * x, x, log(mills_ratio(-x)));
+    return x < F(0) ? log(ndtr(x)) : log1p(-ndtr(-x));
 }
 
 // The derivative of log_ndtr: normal_density(x) / ndtr(x).
 template <class F> BARACUDA_FN F log_ndtr_slope(F x) {
-    return x < F(0) ? inverse_mills_ratio(-x) : normal_density(x) / ndtr(x);
+    return x < F(-0.75) ? inverse_mills_ratio(-x) : normal_density(x) / ndtr(x);
 }
 
 // ndtri(q + 1/2) / q as a polynomial of u = q^2 - 0.109130859375 for q^2 <= 0.180625 (f64: 0.051025390625, 1/8).
