@@ -153,7 +153,7 @@ template <class F> BARACUDA_FN F i1e(F x) {
 // Scaled i0 - i1 of a >= 0.
 template <class F> BARACUDA_FN F scaled_i0_less_i1(F a) {
     if (a < bessel_split<F>) return times_exp(i0_less_i1_small(a), -a, F(0));
-    return i0_less_i1_tail(F(1) / a) / (a * sqrt(a));
+    return i0_less_i1_tail(F(1) / a) / a / sqrt(a);
 }
 
 // Derivatives. That of i0 is i1; that of i0e at 0, where it has a kink, is 0.
@@ -167,7 +167,7 @@ template <class F> BARACUDA_FN F i1e_slope(F x) {
     const F a = abs(x);
     if (a < bessel_split<F>) return times_exp(i0_less_i1_small(a) - i1_over_x_small(a), -a, F(0));
     const F u = F(1) / a;
-    return (i0_less_i1_tail(u) - i1_tail(u)) / (a * sqrt(a));
+    return (i0_less_i1_tail(u) - i1_tail(u)) / a / sqrt(a);
 }
 
 }  // namespace baracuda
