@@ -103,6 +103,18 @@ def trigamma(x: Any) -> Any:
     return total + sum(mp.bernoulli(2 * k) / y ** (2 * k + 1) for k in range(1, 14))
 
 
+def lgamma(x: Any) -> Any:
+    return mp.inf if x <= 0 and x == mp.floor(x) else mp.re(mp.loggamma(x))
+
+
+def lgamma_terms(x: Any) -> Any:
+    if x > 0 or x == mp.floor(x):
+        return lgamma(x)
+    if x > -0.5:
+        return abs(lgamma(1 - x)) + abs(mp.log(abs(mp.sinpi(x)) / mp.pi))
+    return abs(lgamma(-x)) + abs(mp.log(abs(x * mp.sinpi(x)) / mp.pi))
+
+
 def digamma_terms(x: Any) -> Any:
     if x > 0 or x == mp.floor(x):
         return mp.digamma(x) if x > 0 else mp.nan
@@ -281,6 +293,20 @@ CASES = {
         4,
         ([0.0, -0.0, NAN], [0.5, 0.5, NAN]),
         lambda x: scaled_difference(abs(x)) + scaled_i1_over(abs(x)),
+    ),
+    "lgamma": Case(
+        lgamma,
+        (
+            between(0, 12),
+            near(0.5, 1, 2, 4, 8),
+            by_type(sizes(-44, 36, 1), sizes(-320, 300, 1)),
+            between(-6, 0),
+            near(-1, -2.457024738220801, -2.7476826467274127, -3.955294284858598, -20),
+            by_type(sizes(-44, 5, -1), sizes(-320, 5, -1)),
+        ),
+        4,
+        ([1.0, 2.0, 0.0, -0.0, -1.0, -1e30, INF, -INF, NAN], [0, 0, INF, INF, INF, INF, INF, INF, NAN]),
+        lgamma_terms,
     ),
     "digamma": Case(
         digamma,

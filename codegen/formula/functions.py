@@ -93,7 +93,7 @@ _TABLE = (
     _one("erf", special("erf", "erf"), "error function", "math.erf"),
     _one("erfc", special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail", "math.erfc"),
     _one("erfinv", numeric.erfinv, "inverse of erf"),
-    _one("lgamma", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma"),
+    Function("lgamma", 1, 1, "float", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma", False, "lgamma.cuh"),
     _one("tgamma", numeric.tgamma, "gamma function", "math.gamma"),
     _one("sigmoid", numeric.sigmoid, "1 / (1 + exp(-x)), accurate in the negative tail"),
     _special(
