@@ -19,25 +19,34 @@ if TYPE_CHECKING:
 TYPES = {"f32": np.float32, "f64": np.float64}
 INT_FUNCTIONS = ("abs", "sign", "square", "max", "min", "clamp", "remainder", "floor_divide")
 # What needs an element dtype is a storage header's.
-FLOAT_FUNCTIONS = tuple(name for name, function in FUNCTIONS.items() if not function.of_element)
+FLOAT_FUNCTIONS = tuple(
+    name for name, function in FUNCTIONS.items() if not function.of_element and function.header is None
+)
+SPECIAL_FUNCTIONS = tuple(name for name, function in FUNCTIONS.items() if function.header is not None)
 
 
-def unit(dtype: str) -> Unit:
-    """One kernel that applies any function to arrays of values."""
+def unit(dtype: str, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Unit:
+    """One kernel that applies any of some functions to arrays of values."""
     cases = []
-    for which, name in enumerate(FLOAT_FUNCTIONS):
+    for which, name in enumerate(functions):
         function = FUNCTIONS[name]
         args = "x, k" if function.rule == "ldexp" else ", ".join("xyz"[: function.least])
         kind = {"test": "bool", "exponent": "i64"}.get(function.rule, "A")
         cases.append(f"case {which}: static_cast<{kind}*>(p.out)[j] = baracuda::{name}({args}); break;")
-    for which, name in enumerate(INT_FUNCTIONS, 100):
-        args = ", ".join("klm"[: FUNCTIONS[name].least])
-        cases.append(f"case {which}: static_cast<i64*>(p.out)[j] = baracuda::{name}({args}); break;")
-    cases.append("case 200: static_cast<i64*>(p.out)[j] = baracuda::shift_left(k, l); break;")
-    cases.append("case 201: static_cast<i64*>(p.out)[j] = baracuda::shift_right(k, l); break;")
+    if functions is FLOAT_FUNCTIONS:
+        for which, name in enumerate(INT_FUNCTIONS, 100):
+            args = ", ".join("klm"[: FUNCTIONS[name].least])
+            cases.append(f"case {which}: static_cast<i64*>(p.out)[j] = baracuda::{name}({args}); break;")
+        cases.append("case 200: static_cast<i64*>(p.out)[j] = baracuda::shift_left(k, l); break;")
+        cases.append("case 201: static_cast<i64*>(p.out)[j] = baracuda::shift_right(k, l); break;")
+    loads = "const A x = p.x[j];"
+    if functions is FLOAT_FUNCTIONS:
+        loads += " const A y = p.y[j], z = p.z[j]; const i64 k = p.k[j], l = p.l[j], m = p.m[j];"
     body = "\n        ".join(cases)
+    headers = sorted({FUNCTIONS[name].header or "math.cuh" for name in functions})
+    includes = "\n".join(f"#include <baracuda/{header}>" for header in headers)
     text = f"""
-#include <baracuda/math.cuh>
+{includes}
 #include <baracuda/storage.cuh>
 namespace BARACUDA_NAMESPACE {{
 using baracuda::i64;
@@ -46,8 +55,7 @@ struct Params {{ i64 which, count; const A *x, *y, *z; const i64 *k, *l, *m; voi
 BARACUDA_KERNEL(math, contig, 128, Params) {{
     const i64 j = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (j >= p.count) return;
-    const A x = p.x[j], y = p.y[j], z = p.z[j];
-    const i64 k = p.k[j], l = p.l[j], m = p.m[j];
+    {loads}
     switch (p.which) {{
         {body}
     }}
@@ -60,15 +68,15 @@ BARACUDA_KERNEL(math, contig, 128, Params) {{
 Apply = Callable[..., Any]
 
 
-def applying(dtype: str, device: Device) -> Apply:
-    """Return a function that runs one function of the header on arrays."""
-    kernel = load(unit(dtype), device).kernel(f"baracuda_math_{dtype}")
+def applying(dtype: str, device: Device, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Apply:
+    """Return a function that runs one of some functions of the headers on arrays."""
+    kernel = load(unit(dtype, functions), device).kernel(f"baracuda_math_{dtype}")
 
     def run(name: str, *args: Any, integers: bool = False) -> Any:
         rule = FUNCTIONS[name].rule if name in FUNCTIONS else "number"
         which = {"shift_left": 200, "shift_right": 201}.get(name, -1)
         if which < 0:
-            which = 100 + INT_FUNCTIONS.index(name) if integers else FLOAT_FUNCTIONS.index(name)
+            which = 100 + INT_FUNCTIONS.index(name) if integers else functions.index(name)
         result = np.int64 if integers else {"test": np.bool_, "exponent": np.int64}.get(rule, TYPES[dtype])
         arrays = [np.asarray(arg) for arg in args]
         count = len(arrays[0])

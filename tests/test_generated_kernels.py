@@ -175,3 +175,19 @@ def test_no_name_that_the_loader_takes_breaks_a_kernel(
     ]
     shown = compiler("-fsyntax-only", *macros, text=text)
     assert shown.returncode == 0, shown.stderr[:4000]
+
+
+def test_a_kernel_includes_what_its_formulas_call(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text(SMALL_SPEC, encoding="utf-8")
+    plain = render(load_spec(path))
+    called = SMALL_SPEC.replace("y: a * rest + b * weight", "y: ndtr(a) * rest + sinpi(b) * weight", 1)
+    path.write_text(called, encoding="utf-8")
+    text = render(load_spec(path))["kernels/pairs/mix.cu"]
+    added = "#include <baracuda/half_turns.cuh>\n#include <baracuda/normal.cuh>\n"
+    assert f"#include <baracuda/math.cuh>\n{added}\nnamespace" in text
+    assert not any("normal.cuh" in other for other in plain.values())
+    shown = compiler(
+        "-fsyntax-only", "-DBARACUDA_DTYPE=f16", "-DBARACUDA_NARROW=1", "-DBARACUDA_NAMESPACE=k", text=text
+    )
+    assert shown.returncode == 0, shown.stderr[:4000]

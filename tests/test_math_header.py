@@ -142,17 +142,6 @@ def test_functions_of_one_argument(apply: Apply, dtype: str, name: str) -> None:
     assert_within(apply(name, x), want, ulp, x)
 
 
-def test_lgamma(apply: Apply, dtype: str) -> None:
-    x = points(TYPES[dtype], -20.5, BIG)
-    x = x[(x > 0) | (x != np.floor(x))]
-    with mpmath.workprec(200):
-        want = [mpmath.re(mpmath.loggamma(mpmath.mpf(float(value)))) for value in x]
-        error = [float(abs(float(got) - exact)) for got, exact in zip(apply("lgamma", x), want, strict=True)]
-    # Near its zeros only the absolute error is small.
-    bound = 6 * float(np.finfo(TYPES[dtype]).eps) * np.maximum(1, np.abs(np.array(want, dtype=float)))
-    assert np.all(error <= bound)
-
-
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], int]] = {
     "atan2": (mpmath.atan2, 3),
     "hypot": (mpmath.hypot, 3),

@@ -1,10 +1,10 @@
-"""The one table of functions. The C++ spelling of each is `baracuda::<name>`."""
+"""The one table of functions. The C++ spelling of each is `baracuda::<name>`, in the header that it names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import numeric
+from . import numeric, specials
 from .numeric import Implementation, plain, special
 
 
@@ -16,7 +16,8 @@ class Function:
     integer when all arguments are; "test" gives a condition; "exponent" an integer; "ldexp" takes a float
     and an integer. `most` is None for any number of arguments. `python` is its spelling in plain Python,
     None where there is none. `numpy` takes the array module and the arguments. Of a function that is
-    `of_element`, which depends on the element dtype, NumPy's side leaves that aside.
+    `of_element`, which depends on the element dtype, NumPy's side leaves that aside. `header` is the one
+    beside math.cuh that a kernel must include for it.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Function:
     doc: str
     python: str | None = None
     of_element: bool = False
+    header: str | None = None
 
     def arity(self) -> str:
         """How many arguments it takes, as a message says it."""
@@ -38,6 +40,11 @@ def _one(
     name: str, numpy: Implementation, doc: str, python: str | None = None, rule: str = "float"
 ) -> Function:
     return Function(name, 1, 1, rule, numpy, doc, python)
+
+
+def _special(name: str, header: str, doc: str) -> Function:
+    """A function of one float in a header of its own kind."""
+    return Function(name, 1, 1, "float", getattr(specials, name), doc, None, False, header)
 
 
 def _two(
@@ -86,9 +93,37 @@ _TABLE = (
     _one("erf", special("erf", "erf"), "error function", "math.erf"),
     _one("erfc", special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail", "math.erfc"),
     _one("erfinv", numeric.erfinv, "inverse of erf"),
-    _one("lgamma", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma"),
+    Function("lgamma", 1, 1, "float", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma", False, "lgamma.cuh"),
     _one("tgamma", numeric.tgamma, "gamma function", "math.gamma"),
     _one("sigmoid", numeric.sigmoid, "1 / (1 + exp(-x)), accurate in the negative tail"),
+    _special(
+        "log1pexp", "activations.cuh", "log(1 + exp(x)) without overflow, accurate in the negative tail"
+    ),
+    _special("log_sigmoid", "activations.cuh", "log(sigmoid(x)), accurate in both tails"),
+    _special("tanhshrink", "activations.cuh", "x - tanh(x), accurate near 0"),
+    _special("sinpi", "half_turns.cuh", "sin(pi * x), its argument reduced without an error"),
+    _special("cospi", "half_turns.cuh", "cos(pi * x), its argument reduced without an error"),
+    _special("sinc", "half_turns.cuh", "sin(pi * x) / (pi * x), 1 at 0"),
+    _special("sinc_slope", "half_turns.cuh", "derivative of sinc, accurate near 0"),
+    _special("gaussian", "normal.cuh", "exp(-x * x), accurate in the tails"),
+    _special(
+        "normal_density", "normal.cuh", "density of the normal distribution, exp(-x*x / 2) / sqrt(2 * pi)"
+    ),
+    _special("ndtr", "normal.cuh", "probability that a normal variable is at most x"),
+    _special("log_ndtr", "normal.cuh", "log(ndtr(x)), accurate in both tails"),
+    _special("log_ndtr_slope", "normal.cuh", "derivative of log_ndtr, normal_density(x) / ndtr(x)"),
+    _special("ndtri", "normal.cuh", "inverse of ndtr; NaN outside of 0 to 1"),
+    _special("erfcx", "normal.cuh", "exp(x * x) * erfc(x) without overflow"),
+    _special("erfcx_slope", "normal.cuh", "derivative of erfcx, accurate in the positive tail"),
+    _special("i0", "bessel.cuh", "modified Bessel function of the first kind, order 0"),
+    _special("i0e", "bessel.cuh", "i0(x) * exp(-abs(x))"),
+    _special("i0e_slope", "bessel.cuh", "derivative of i0e, accurate in the tails; 0 at 0"),
+    _special("i1", "bessel.cuh", "modified Bessel function of the first kind, order 1; the derivative of i0"),
+    _special("i1_slope", "bessel.cuh", "derivative of i1"),
+    _special("i1e", "bessel.cuh", "i1(x) * exp(-abs(x))"),
+    _special("i1e_slope", "bessel.cuh", "derivative of i1e, accurate in the tails"),
+    _special("digamma", "gamma.cuh", "derivative of lgamma; NaN at the negative integers"),
+    _special("trigamma", "gamma.cuh", "derivative of digamma"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     _two("pow", plain("power"), "x**y as Python's floats define it", "math.pow"),
     _two("fmod", plain("fmod"), "remainder with the sign of the dividend, exact", "math.fmod"),

@@ -29,8 +29,8 @@ def special(scipy_name: str, mpmath_name: str) -> Implementation:
     """A function of one argument from scipy.special, from mpmath where the dtype is wider than a double."""
 
     def call(xp: Any, x: Array) -> Array:
-        if _is_wide(x):
-            return _by_mpmath(mpmath_name, x)
+        if is_wide(x):
+            return by_mpmath(mpmath_name, x)
         from scipy import special as functions
 
         return getattr(functions, scipy_name)(x).astype(x.dtype)
@@ -38,12 +38,16 @@ def special(scipy_name: str, mpmath_name: str) -> Implementation:
     return call
 
 
-def _is_wide(x: Array) -> bool:
+def is_wide(x: Array) -> bool:
+    """Whether an array holds more digits than a double."""
     return bool(x.dtype.kind == "f" and x.dtype.itemsize > 8)
 
 
-def _by_mpmath(name: str, x: Array) -> Array:
+def by_mpmath(name: str | Callable[[Any], Any], x: Array) -> Array:
+    """A function of mpmath, or one of its numbers, for each of an array of longdoubles."""
     import mpmath
+
+    function = getattr(mpmath, name) if isinstance(name, str) else name
 
     def one(value: Any) -> Any:
         if np.isnan(value):
@@ -54,7 +58,7 @@ def _by_mpmath(name: str, x: Array) -> Array:
             if np.isfinite(high):
                 exact += mpmath.mpf(float(value - np.longdouble(high)))
             try:
-                result = getattr(mpmath, name)(exact)
+                result = function(exact)
             except ValueError:
                 return np.longdouble("nan")  # a pole
             if isinstance(result, mpmath.mpc):
@@ -154,28 +158,29 @@ def floor_divide(xp: Any, a: Array, b: Array) -> Array:
 
 def lgamma(xp: Any, x: Array) -> Array:
     """log(|gamma(x)|), +inf at both infinities and at the poles."""
-    ordinary = special("gammaln", "loggamma")(xp, xp.where(_at_pole(xp, x), x.dtype.type(1), x))
-    return xp.where(_at_pole(xp, x), x.dtype.type(np.inf), ordinary)
+    ordinary = special("gammaln", "loggamma")(xp, xp.where(at_pole(xp, x), x.dtype.type(1), x))
+    return xp.where(at_pole(xp, x), x.dtype.type(np.inf), ordinary)
 
 
-def _at_pole(xp: Any, x: Array) -> Array:
+def at_pole(xp: Any, x: Array) -> Array:
+    """Whether x is zero, a negative integer or an infinity."""
     return xp.isinf(x) | ((x <= 0) & (x == xp.floor(x)))
 
 
 def tgamma(xp: Any, x: Array) -> Array:
     """gamma(x); NaN at the negative integers, an infinity of the sign of x at zero."""
-    pole = _at_pole(xp, x)
+    pole = at_pole(xp, x)
     ordinary = special("gamma", "gamma")(xp, xp.where(pole, x.dtype.type(1), x))
-    at_pole = xp.where(x == 0, x.dtype.type(1) / x, xp.where(x > 0, x, x.dtype.type(np.nan)))
-    return xp.where(pole, at_pole, ordinary)
+    value_at_pole = xp.where(x == 0, x.dtype.type(1) / x, xp.where(x > 0, x, x.dtype.type(np.nan)))
+    return xp.where(pole, value_at_pole, ordinary)
 
 
 def erfinv(xp: Any, x: Array) -> Array:
     """The inverse of erf; keeps a signed zero."""
-    if not _is_wide(x):
+    if not is_wide(x):
         return xp.where(x == 0, x, special("erfinv", "erfinv")(xp, x))
     edge = (x == 0) | ~(xp.abs(x) < 1)
-    ordinary = _by_mpmath("erfinv", xp.where(edge, x.dtype.type(0.5), x))
+    ordinary = by_mpmath("erfinv", xp.where(edge, x.dtype.type(0.5), x))
     outside = xp.where(xp.abs(x) == 1, xp.copysign(x.dtype.type(np.inf), x), x.dtype.type(np.nan))
     return xp.where(edge, xp.where(x == 0, x, outside), ordinary)
 
@@ -204,7 +209,7 @@ def ldexp(xp: Any, x: Array, exponent: Array) -> Array:
 
 def fma(xp: Any, a: Array, b: Array, c: Array) -> Array:
     """Return a * b + c with one rounding; in longdouble with two, which is closer than either in float64."""
-    if _is_wide(a):
+    if is_wide(a):
         return a * b + c
     a, b, c = np.broadcast_arrays(a, b, c)
     if a.dtype == np.float32:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from baracuda.codegen.formula import (
     BOOL,
     COMPUTE,
     F64,
+    FUNCTIONS,
     INT,
     STATE,
     Expr,
@@ -49,7 +51,16 @@ def render_kernel(op: Op, program: Program) -> str:
     own = op.family.own_template
     template = own.name if own else f"{op.family.template}.cu.j2"
     holes |= {"banner": _head(op, program, template), "stem": program.stem}
-    return fold_cpp(fill_own(own, **holes) if own else fill(template, **holes))
+    return fold_cpp(_with_headers(fill_own(own, **holes) if own else fill(template, **holes)))
+
+
+def _with_headers(text: str) -> str:
+    """A kernel that includes what its formulas call, behind the includes of its template."""
+    called = {FUNCTIONS[name].header for name in re.findall(r"baracuda::(\w+)\(", text) if name in FUNCTIONS}
+    lines = "".join(f"#include <baracuda/{header}>\n" for header in sorted(filter(None, called)))
+    includes = re.search(r"(?:^#include .*\n)+", text, re.MULTILINE)
+    end = includes.end() if includes else 0
+    return text[:end] + lines + text[end:]
 
 
 def _map_holes(op: Op, program: Program) -> dict[str, Any]:

@@ -1,0 +1,257 @@
+"""Special functions of the formula language in NumPy: from SciPy, in longdouble from mpmath.
+
+Where a function is not finite or jumps, SciPy's value stands at every width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .numeric import Array, Implementation, at_pole, by_mpmath, is_wide
+
+
+def _infinite(xp: Any, x: Array) -> Array:
+    return ~xp.isfinite(x)
+
+
+def _no_probability(xp: Any, x: Array) -> Array:
+    return ~((x > 0) & (x < 1))
+
+
+def _of(
+    ordinary: Callable[[Array], Array],
+    exact: Callable[[Any, Any], Any],
+    edge: Callable[[Any, Array], Array] = _infinite,
+) -> Implementation:
+    """A function of float64 arrays that is `exact` of mpmath and a number of its in longdouble."""
+
+    def call(xp: Any, x: Array) -> Array:
+        import mpmath
+
+        if not is_wide(x):
+            return xp.asarray(ordinary(x.astype(np.float64))).astype(x.dtype)
+        at_edge = edge(xp, x)
+        inside = by_mpmath(lambda value: exact(mpmath, value), xp.where(at_edge, x.dtype.type(0.5), x))
+        return xp.where(at_edge, xp.asarray(ordinary(x.astype(np.float64))).astype(x.dtype), inside)
+
+    return call
+
+
+def _scipy(name: str) -> Callable[[Array], Array]:
+    def call(x: Array) -> Array:
+        from scipy import special as functions
+
+        return getattr(functions, name)(x)
+
+    return call
+
+
+def _erfcx(mp: Any, x: Any) -> Any:
+    if x < 1e6:
+        return mp.exp(x * x) * mp.erfc(x) if x > -1e3 else mp.inf
+    return (1 - (1 - 3 / (2 * x * x)) / (2 * x * x)) / (x * mp.sqrt(mp.pi))
+
+
+def _ndtr(mp: Any, x: Any) -> Any:
+    # Beyond the bounds the tail is less than any float.
+    return mp.erfc(-min(max(x, -400), 400) / mp.sqrt(2)) / 2
+
+
+def _log_ndtr(mp: Any, x: Any) -> Any:
+    if x > 0:
+        return mp.log1p(-_ndtr(mp, -x))
+    return mp.log(_erfcx(mp, -x / mp.sqrt(2)) / 2) - x * x / 2
+
+
+def _ndtri(mp: Any, p: Any) -> Any:
+    if p > 0.01:
+        return mp.sqrt(2) * mp.erfinv(2 * p - 1)
+    target = mp.log(p)
+    x = -mp.sqrt(-2 * target - mp.log(-4 * mp.pi * target))
+    for _ in range(40):
+        step = (_log_ndtr(mp, x) - target) * _erfcx(mp, -x / mp.sqrt(2)) * mp.sqrt(mp.pi / 2)
+        x -= step
+        if abs(step) < abs(x) * mp.eps * 16:
+            break
+    return x
+
+
+def _density(x: Array) -> Array:
+    return np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)
+
+
+def _exact_density(mp: Any, x: Any) -> Any:
+    return mp.npdf(x) if abs(x) < 400 else mp.mpf(0)
+
+
+def _half_turns(x: Array) -> tuple[Array, Array]:
+    """Sine and cosine of pi * x."""
+    turn = np.fmod(x, 2)
+    quarters = np.rint(2 * turn)
+    angle = np.pi * (turn - quarters / 2)
+    place = np.where(np.isfinite(x), quarters, 0).astype(np.int64) % 4
+    sine, cosine = np.sin(angle), np.cos(angle)
+    sines, cosines = np.array([sine, cosine, -sine, -cosine]), np.array([cosine, -sine, -cosine, sine])
+    index = np.arange(x.size).reshape(x.shape)
+    pick = (place, *np.unravel_index(index, x.shape)) if x.shape else (place,)
+    return sines[pick], cosines[pick]
+
+
+def _sinpi(x: Array) -> Array:
+    sine = _half_turns(x)[0]
+    return np.where(sine == 0, np.copysign(0.0, x), sine)
+
+
+def _cospi(x: Array) -> Array:
+    return _half_turns(x)[1] + 0.0
+
+
+def _sinc(x: Array) -> Array:
+    return np.where(np.abs(x) < 1e-9, 1.0, _sinpi(x) / (np.pi * x))
+
+
+def _sinc_slope(x: Array) -> Array:
+    z = (np.pi * x) ** 2
+    series = -(np.pi**2) * x / 3 * (1 - z / 10 * (1 - z / 28 * (1 - z / 54 * (1 - z / 88 * (1 - z / 130)))))
+    return np.where(np.abs(x) < 0.2, series, (_cospi(x) - _sinc(x)) / x)
+
+
+def _exact_sinc_slope(mp: Any, x: Any) -> Any:
+    if abs(x) < 1e-12:
+        return -(mp.pi**2) * x / 3
+    with mp.workdps(90):
+        return (mp.cospi(x) - mp.sincpi(x)) / x
+
+
+def _tanhshrink(x: Array) -> Array:
+    z = x * x
+    series = x * z * (1 / 3 - z * (2 / 15 - z * (17 / 315 - z * (62 / 2835 - z * 1382 / 155925))))
+    return np.where(np.abs(x) < 0.05, series, x - np.tanh(x))
+
+
+def _exact_tanhshrink(mp: Any, x: Any) -> Any:
+    if abs(x) < 1e-12:
+        return x**3 / 3
+    with mp.workdps(90):
+        return x - mp.tanh(x)
+
+
+def _exact_gaussian(mp: Any, x: Any) -> Any:
+    return mp.exp(-x * x) if abs(x) < 400 else mp.mpf(0)
+
+
+def _exact_log_ndtr_slope(mp: Any, x: Any) -> Any:
+    if x > 0:
+        return _exact_density(mp, x) / _ndtr(mp, x)
+    return mp.sqrt(2 / mp.pi) / _erfcx(mp, -x / mp.sqrt(2))
+
+
+def _log_ndtr_slope(x: Array) -> Array:
+    tail = np.sqrt(2 / np.pi) / _scipy("erfcx")(-x * np.sqrt(0.5))
+    return np.where(x > 0, _density(x) / _scipy("ndtr")(x), tail)
+
+
+def _erfcx_slope(x: Array) -> Array:
+    z = 1 / np.square(np.where(x > 8, x, 8))
+    tail = -z * (1 - z * (1.5 - z * (3.75 - z * (13.125 - z * (59.0625 - z * 324.84375))))) / np.sqrt(np.pi)
+    return np.where(x > 8, tail, 2 * x * _scipy("erfcx")(x) - 2 / np.sqrt(np.pi))
+
+
+def _exact_erfcx_slope(mp: Any, x: Any) -> Any:
+    if x > 1e6:
+        return -(1 - 3 / (2 * x * x)) / (x * x * mp.sqrt(mp.pi))
+    with mp.workdps(90):
+        return 2 * x * _erfcx(mp, x) - 2 / mp.sqrt(mp.pi)
+
+
+def _scaled_difference(x: Array) -> Array:
+    """(i0 - i1) * exp(-x) of positive x."""
+    u = 1 / np.where(x > 60, x, 60)
+    series = 1 + u * (
+        0.375 + u * (0.3515625 + u * (0.5126953125 + u * (1.009368896484375 + u * 2.498188018798828)))
+    )
+    near = _scipy("i0e")(x) - _scipy("i1e")(x)
+    return np.where(x > 60, series * u * np.sqrt(u / (8 * np.pi)), near)
+
+
+def _exact_difference(mp: Any, x: Any) -> Any:
+    with mp.workdps(90):
+        return (mp.besseli(0, x) - mp.besseli(1, x)) * mp.exp(-x)
+
+
+def _i1_over(function: str, x: Array) -> Array:
+    """i1 or i1e over x."""
+    return np.where(x == 0, 0.5, _scipy(function)(x) / x)
+
+
+def _exact_i1_over(mp: Any, x: Any) -> Any:
+    return mp.besseli(1, x) / x if x else mp.mpf(0.5)
+
+
+def _i0(x: Array) -> Array:
+    return np.where(np.isinf(x), np.inf, _scipy("i0")(x))
+
+
+def _i1(x: Array) -> Array:
+    return np.where(np.isinf(x), x, _scipy("i1")(x))
+
+
+def _i1_slope(x: Array) -> Array:
+    infinite = np.isinf(_i0(x))
+    return np.where(infinite, np.inf, _i0(x) - np.where(infinite, 0.0, _i1_over("i1", x)))
+
+
+def _digamma(x: Array) -> Array:
+    return np.where(np.isneginf(x), np.nan, _scipy("psi")(x))
+
+
+def _trigamma(x: Array) -> Array:
+    from scipy import special as functions
+
+    upper = functions.polygamma(1, np.where(x > 0, x, 1 - x))
+    sine = _sinpi(x)
+    reflected = np.where(x == np.floor(x), np.inf, np.square(np.pi / sine) - upper)
+    return np.where(np.isneginf(x), np.nan, np.where(x > 0, upper, reflected))
+
+
+sinpi = _of(_sinpi, lambda mp, x: mp.sinpi(x))
+cospi = _of(_cospi, lambda mp, x: mp.cospi(x))
+sinc = _of(_sinc, lambda mp, x: mp.sincpi(x))
+sinc_slope = _of(_sinc_slope, _exact_sinc_slope)
+gaussian = _of(lambda x: np.exp(-x * x), _exact_gaussian)
+erfcx = _of(_scipy("erfcx"), _erfcx)
+erfcx_slope = _of(_erfcx_slope, _exact_erfcx_slope)
+ndtr = _of(_scipy("ndtr"), _ndtr)
+log_ndtr = _of(_scipy("log_ndtr"), _log_ndtr)
+log_ndtr_slope = _of(_log_ndtr_slope, _exact_log_ndtr_slope)
+ndtri = _of(_scipy("ndtri"), _ndtri, _no_probability)
+normal_density = _of(_density, _exact_density)
+i0 = _of(_i0, lambda mp, x: mp.besseli(0, x))
+i1 = _of(_i1, lambda mp, x: mp.besseli(1, x))
+i0e = _of(_scipy("i0e"), lambda mp, x: mp.besseli(0, x) * mp.exp(-abs(x)))
+i1e = _of(_scipy("i1e"), lambda mp, x: mp.besseli(1, x) * mp.exp(-abs(x)))
+i0e_slope = _of(
+    lambda x: -np.sign(x) * _scaled_difference(np.abs(x)),
+    lambda mp, x: -mp.sign(x) * _exact_difference(mp, abs(x)),
+)
+i1_slope = _of(_i1_slope, lambda mp, x: mp.besseli(0, x) - _exact_i1_over(mp, x))
+i1e_slope = _of(
+    lambda x: _scaled_difference(np.abs(x)) - _i1_over("i1e", np.abs(x)),
+    lambda mp, x: _exact_difference(mp, abs(x)) - _exact_i1_over(mp, x) * mp.exp(-abs(x)),
+)
+tanhshrink = _of(_tanhshrink, _exact_tanhshrink)
+digamma = _of(_digamma, lambda mp, x: mp.digamma(x), at_pole)
+trigamma = _of(_trigamma, lambda mp, x: mp.psi(1, x), at_pole)
+
+
+def log1pexp(xp: Any, x: Array) -> Array:
+    """log(1 + exp(x)), without overflow and with a full negative tail."""
+    return xp.logaddexp(x.dtype.type(0), x)
+
+
+def log_sigmoid(xp: Any, x: Array) -> Array:
+    """The logarithm of `sigmoid`."""
+    return -log1pexp(xp, -x)

@@ -1,0 +1,109 @@
+// The logarithm of |gamma(x)|: polynomials up to 8 that keep the digits at its roots 1 and 2, Stirling's series beyond,
+// the reflection formula below 0. The centers of the polynomials are such that the first coefficients are exact.
+#pragma once
+#include <baracuda/half_turns.cuh>
+
+namespace baracuda {
+
+// lgamma(a) / (1 - a) for 1/2 <= a <= 1.
+BARACUDA_FN float lgamma_below_1(float a) {
+    return polynomial(
+        a - 0.7602539f, 0.8020123f, -1.0763872f, 0.7002273f, -0.62836885f, 0.6365476f, -0.6862646f, 0.76862943f,
+        -0.853651f, 0.9523537f, -1.5550456f, 2.1575115f);
+}
+BARACUDA_FN double lgamma_below_1(double a) {
+    return polynomial(
+        a - 0.73388671875, 0.8308922802806019, -1.1146722074923532, 0.7527195550939998, -0.7005801523790024,
+        0.7355697400770458, -0.8207054663846175, 0.9495624110010041, -1.1256766665822977, 1.3581249990481377,
+        -1.6607317491419873, 2.0525380791268657, -2.559024791847644, 3.213811654519671, -4.059082211063895,
+        5.151620072987771, -6.6162168845863185, 8.584962152292404, -10.446355470201258, 11.90733382968497,
+        -20.090513133401227, 38.89275298908829, -34.64325505271053);
+}
+
+// lgamma(1 + y) / (y (y - 1)) for 0 <= y <= 1.
+BARACUDA_FN float lgamma_from_1(float y) {
+    return polynomial(
+        y - 0.47314453f, 0.48709476f, -0.149408f, 0.065508336f, -0.033182576f, 0.018125055f, -0.010364291f,
+        0.0060792584f, -0.0035591805f, 0.002262695f, -0.0017755665f, 0.00093493314f);
+}
+BARACUDA_FN double lgamma_from_1(double y) {
+    return polynomial(
+        y - 0.46630859375, 0.4881191755102211, -0.150308290562907, 0.06619399436261518, -0.03368346576581568,
+        0.01848212546836026, -0.010607497969485478, 0.006269051450891722, -0.003781404057969929, 0.002315284359392733,
+        -0.0014339277515865007, 0.0008961603917985728, -0.0005642317366845055, 0.00035743993289676725,
+        -0.00022750505717851447, 0.00014540633308722685, -9.399723499996744e-05, 6.128985113975537e-05,
+        -3.740914718092722e-05, 2.154739526421032e-05, -1.838528876669866e-05, 1.7630826717270273e-05,
+        -7.760660152513446e-06);
+}
+
+// lgamma(a) / (a - 2) for 2 <= a <= 4.
+BARACUDA_FN float lgamma_from_2(float a) {
+    return polynomial(
+        a - 2.9858398f, 0.689889f, 0.23055214f, -0.032447435f, 0.0065718004f, -0.001556842f, 0.00040269614f,
+        -0.00010984679f, 3.0276582e-05f, -8.8992e-06f, 3.4799607e-06f, -1.005628e-06f);
+}
+BARACUDA_FN double lgamma_from_2(double a) {
+    return polynomial(
+        a - 3.01220703125, 0.69594558652133, 0.22885463890333624, -0.031934011747384194, 0.006410426176535998,
+        -0.0015049204927009437, 0.0003853995198165098, -0.00010424745313381876, 2.9263890553309662e-05,
+        -8.435382669877151e-06, 2.4797857486247244e-06, -7.400276413138196e-07, 2.2345734206386492e-07,
+        -6.812314894976735e-08, 2.092832081777619e-08, -6.45213373747113e-09, 2.0009266695548402e-09,
+        -6.456035372281466e-10, 2.0592437126120026e-10, -4.908762656303583e-11, 1.3808952950791885e-11,
+        -1.1005988220946184e-11, 3.824237590538785e-12);
+}
+
+// lgamma(a) for 4 <= a <= 8.
+BARACUDA_FN float lgamma_from_4(float a) {
+    return polynomial(
+        a - 5.974121f, 4.7434f, 1.7014142f, 0.09108775f, -0.005516307f, 0.00049977424f, -5.42237e-05f, 6.5140425e-06f,
+        -8.190839e-07f, 1.1097488e-07f, -1.9840224e-08f, 2.7439102e-09f);
+}
+BARACUDA_FN double lgamma_from_4(double a) {
+    return polynomial(
+        a - 6.046875, 4.867664655332942, 1.714581359868849, 0.0898994114087553, -0.005373706291975392,
+        0.00048056583261319434, -5.1440528947048036e-05, 6.102836157357943e-06, -7.738616735372965e-07,
+        1.0279070990877326e-07, -1.4126552265133092e-08, 1.9924125872125237e-09, -2.867965162496882e-10,
+        4.1963230291248135e-11, -6.2102549839639565e-12, 9.281443963720866e-13, -1.4384707286965456e-13,
+        2.2518895116238577e-14, -2.7551913170491615e-15, 3.513883433016265e-16, -1.3399095877067672e-16,
+        2.4778489873963067e-17);
+}
+
+// What Stirling's formula lacks, times a, for u = 1 / a <= 1/8.
+BARACUDA_FN float lgamma_tail(float u) {
+    return polynomial(
+        u - 0.084228516f, 0.08331367f, -0.00046605433f, -0.0027444842f, 0.0002603306f, 0.0007571745f);
+}
+BARACUDA_FN double lgamma_tail(double u) {
+    return polynomial(
+        u - 0.10205078125, 0.08330448996598333, -0.0005636136118276965, -0.0027291283057995683, 0.0003118152124349952,
+        0.0007066353389189943, -0.0003191941359753807, -0.0003876623707980589, 0.0004885274205391087,
+        0.00019159649307904413, -0.0011297647407736897, -0.0006454281703108555);
+}
+
+// lgamma(1 + y) for 0 <= y <= 1; +0 at the roots
+template <class F> BARACUDA_FN F lgamma_of_1_and(F y) { return F(0) - y * (F(1) - y) * lgamma_from_1(y); }
+
+template <class F> BARACUDA_FN F lgamma_of_positive(F a) {
+    if (a < F(0.5)) return lgamma_of_1_and(a) - log(a);
+    if (a < F(1)) return (F(1) - a) * lgamma_below_1(a);
+    if (a < F(2)) return lgamma_of_1_and(a - F(1));
+    if (a < F(4)) return (a - F(2)) * lgamma_from_2(a);
+    if (a < F(8)) return lgamma_from_4(a);
+    const F u = F(1) / a;
+    return fma(a - F(0.5), log(a) - F(1), fma(u, lgamma_tail(u), F(0.4189385332046727)));
+}
+
+// Infinite at zero and at the negative integers.
+template <class F> BARACUDA_FN F lgamma(F x) {
+    const F a = abs(x);
+    if (x > F(0)) return lgamma_of_positive(a);
+    const F size = abs(a - round(a));
+    if ((size == F(0)) | (a == inf<F>)) return inf<F>;
+    const F sine_over_pi = size > F(0.25) ? small_cosine(F(0.5) - size) * F(0.3183098861837907)
+                                          : small_sine_over_pi(size);
+    // A tiny number has no square: the factor a and gamma(a) become gamma(1 + a).
+    if (a < F(0.5)) return -(log(sine_over_pi) + lgamma_of_1_and(a));
+    return -(log(a * sine_over_pi) + lgamma_of_positive(a));
+}
+
+}  // namespace baracuda

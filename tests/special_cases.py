@@ -1,0 +1,338 @@
+"""Where each special function is hard, its exact value, and how many last places it may be off."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import mpmath as mp
+from special_points import COUNT, Case, between, by_type, near, sizes, tiny
+
+INF, NAN = math.inf, math.nan
+
+
+def erfcx(x: Any) -> Any:
+    if x < 1e6:
+        return mp.exp(x * x) * mp.erfc(x)
+    return (1 - 1 / (2 * x * x)) / (x * mp.sqrt(mp.pi))
+
+
+def ndtr(x: Any) -> Any:
+    return mp.erfc(-x / mp.sqrt(2)) / 2
+
+
+def log_ndtr(x: Any) -> Any:
+    return mp.log(erfcx(-x / mp.sqrt(2)) / 2) - x * x / 2 if x < 0 else mp.log1p(-ndtr(-x))
+
+
+def ndtri(p: Any) -> Any:
+    if not 0 < p < 1:
+        return {0: -mp.inf, 1: mp.inf}.get(p, mp.nan)
+    if p > 1e-3:
+        return mp.sqrt(2) * mp.erfinv(2 * p - 1)
+    target = mp.log(p)
+    x = -mp.sqrt(-2 * target - mp.log(-4 * mp.pi * target))
+    for _ in range(3):
+        # Halley's steps on the logarithm, whose slope is 1 / ratio.
+        ratio = erfcx(-x / mp.sqrt(2)) * mp.sqrt(mp.pi / 2)
+        off = (mp.log(ratio / mp.sqrt(2 * mp.pi)) - x * x / 2 - target) * ratio
+        x -= off / (1 + off * (x + 1 / ratio) / 2)
+    return x
+
+
+def sinc_slope(x: Any) -> Any:
+    if abs(x) < 1e-12:
+        return -(mp.pi**2) * x / 3
+    with mp.workdps(70):
+        return (mp.cospi(x) - mp.sincpi(x)) / x
+
+
+def sinc_slope_terms(x: Any) -> Any:
+    # Up to 1.2 the difference loses nothing that the polynomial does not save.
+    return sinc_slope(x) if abs(x) < 1.2 else (abs(mp.cospi(x)) + abs(mp.sincpi(x))) / x
+
+
+def log_ndtr_slope(x: Any) -> Any:
+    if x > 0:
+        return mp.npdf(x) / ndtr(x)
+    return mp.sqrt(2 / mp.pi) / erfcx(-x / mp.sqrt(2))
+
+
+def erfcx_slope(x: Any) -> Any:
+    if x > 1e6:
+        return -(1 - 3 / (2 * x * x)) / (mp.sqrt(mp.pi) * x * x)
+    with mp.workdps(60):
+        return 2 * x * erfcx(x) - 2 / mp.sqrt(mp.pi)
+
+
+@functools.lru_cache(COUNT + 10)
+def scaled_pair(x: Any) -> tuple[Any, Any]:
+    """i0 and i1 times exp(-x), with the digits that their difference loses."""
+    with mp.workdps(50):
+        return mp.besseli(0, x) * mp.exp(-x), mp.besseli(1, x) * mp.exp(-x)
+
+
+def scaled_difference(x: Any) -> Any:
+    with mp.workdps(50):
+        return scaled_pair(x)[0] - scaled_pair(x)[1]
+
+
+def scaled_i1_over(x: Any) -> Any:
+    return scaled_pair(x)[1] / x if x else mp.mpf(0.5)
+
+
+def i1_slope(x: Any) -> Any:
+    return mp.besseli(0, x) - (mp.besseli(1, x) / x if x else mp.mpf(0.5))
+
+
+def tanhshrink(x: Any) -> Any:
+    if abs(x) < 1e-12:
+        return x**3 / 3
+    with mp.workdps(60):
+        return x - mp.tanh(x)
+
+
+def trigamma(x: Any) -> Any:
+    # mpmath's psi takes milliseconds.
+    if x <= 0:
+        return mp.inf if x == mp.floor(x) else (mp.pi / mp.sinpi(x)) ** 2 - trigamma(1 - x)
+    steps = max(0, 15 - int(min(x, 15)))
+    y = x + steps
+    total = sum((1 / (x + k) ** 2 for k in range(steps)), 1 / y + 1 / (2 * y * y))
+    return total + sum(mp.bernoulli(2 * k) / y ** (2 * k + 1) for k in range(1, 14))
+
+
+def lgamma(x: Any) -> Any:
+    return mp.inf if x <= 0 and x == mp.floor(x) else mp.re(mp.loggamma(x))
+
+
+def lgamma_terms(x: Any) -> Any:
+    if x > 0 or x == mp.floor(x):
+        return lgamma(x)
+    if x > -0.5:
+        return abs(lgamma(1 - x)) + abs(mp.log(abs(mp.sinpi(x)) / mp.pi))
+    return abs(lgamma(-x)) + abs(mp.log(abs(x * mp.sinpi(x)) / mp.pi))
+
+
+def digamma_terms(x: Any) -> Any:
+    if x > 0 or x == mp.floor(x):
+        return mp.digamma(x) if x > 0 else mp.nan
+    return abs(mp.digamma(1 - x)) + abs(mp.pi * mp.cot(mp.pi * x))
+
+
+def digamma(x: Any) -> Any:
+    return mp.nan if x <= 0 and x == mp.floor(x) else mp.digamma(x)
+
+
+CASES = {
+    "log1pexp": Case(
+        lambda x: mp.log1p(mp.exp(x)),
+        (between(-20, 20), between(-1, 1), between(-104, -86), between(-746, -700), sizes(-9, 30)),
+        4,
+        ([0.0, INF, -INF, NAN], [math.log(2), INF, 0, NAN]),
+    ),
+    "log_sigmoid": Case(
+        lambda x: -mp.log1p(mp.exp(-x)),
+        (between(-20, 20), between(-1, 1), between(86, 104), between(700, 746), sizes(-9, 30)),
+        4,
+        ([0.0, INF, -INF, NAN], [-math.log(2), -0.0, -INF, NAN]),
+    ),
+    "erfcx": Case(
+        erfcx,
+        (between(-2, 10), sizes(-9, 38, 1), sizes(-9, -1), between(-9.4, -1), between(-26.7, -9)),
+        4,
+        ([0.0, -0.0, INF, -INF, -40.0, NAN], [1, 1, 0, INF, INF, NAN]),
+    ),
+    "normal_density": Case(
+        mp.npdf,
+        (between(-8, 8), sizes(-9, 0), between(12.9, 14.6), between(37, 39)),
+        2,
+        ([0.0, INF, -INF, 1e30, NAN], [1 / math.sqrt(2 * math.pi), 0, 0, 0, NAN]),
+    ),
+    "ndtr": Case(
+        ndtr,
+        (between(-8, 8), sizes(-9, 0), between(-14.5, -12.9), between(-38.6, -37)),
+        4,
+        ([0.0, -0.0, INF, -INF, 20.0, -40.0, NAN], [0.5, 0.5, 1, 0, 1, 0, NAN]),
+    ),
+    "log_ndtr": Case(
+        log_ndtr,
+        (between(-8, 8), sizes(-9, 0), sizes(0, 18, -1), between(12.9, 14.5), between(37, 38.6)),
+        4,
+        ([INF, -INF, -1e30, 40.0, NAN], [-0.0, -INF, None, -0.0, NAN]),
+    ),
+    "ndtri": Case(
+        ndtri,
+        (
+            between(0, 1),
+            between(0.05, 0.2),
+            near(0.5, 0.075, 0.925, 0.14644660940672624, 0.8535533905932737),
+            by_type(sizes(-45, -1, 1), sizes(-323, -1, 1)),
+            near(1),
+        ),
+        4,
+        (
+            [0.0, -0.0, 0.5, 1.0, -1e-300, -0.25, 1.5, INF, -INF, NAN],
+            [-INF, -INF, 0, INF, None, NAN, NAN, NAN, NAN, NAN],
+        ),
+    ),
+    "sinpi": Case(
+        mp.sinpi,
+        (between(-2, 2), near(0.25, -0.75, 1, -2, 63, 64.5), sizes(-30, 6), tiny()),
+        2,
+        (
+            [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 2.0**60, -(2.0**60), 1e30, INF, -INF, NAN],
+            [0, -0.0, 0, -0.0, 1, -1, 0, -0.0, 0, NAN, NAN, NAN],
+        ),
+    ),
+    "cospi": Case(
+        mp.cospi,
+        (between(-2, 2), near(0.25, -0.75, 0.5, -1.5, 63, 64.5), sizes(-30, 6)),
+        2,
+        (
+            [0.0, -0.0, 1.0, 0.5, -2.5, 2.0**60, 1e30, INF, -INF, NAN],
+            [1, 1, -1, 0, 0, 1, 1, NAN, NAN, NAN],
+        ),
+    ),
+    "sinc": Case(
+        mp.sincpi,
+        (between(-3, 3), near(0.25, -1, 2, 63), sizes(-30, 6), tiny()),
+        4,
+        ([0.0, -0.0, 1.0, -2.0, 0.5, INF, NAN], [1, 1, 0, 0, 2 / math.pi, NAN, NAN]),
+    ),
+    "sinc_slope": Case(
+        sinc_slope,
+        (between(-1.2, 1.2), near(0.5, -0.5, 1.4302966531242027, 2.459024), sizes(-30, 6), tiny()),
+        4,
+        ([0.0, -0.0, 1.0, -1.0, NAN], [-0.0, 0, -1, 1, NAN]),
+        sinc_slope_terms,
+    ),
+    "tanhshrink": Case(
+        tanhshrink,
+        (between(-4, 4), near(1.5, -1.5), sizes(-12, 2), by_type(sizes(-15, -12), sizes(-107, -102))),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [0, -0.0, INF, -INF, NAN]),
+    ),
+    "gaussian": Case(
+        lambda x: mp.exp(-x * x),
+        (between(-4, 4), sizes(-9, 0), between(9.3, 10.3), between(26.5, 27.4)),
+        2,
+        ([0.0, INF, -INF, 1e30, NAN], [1, 0, 0, 0, NAN]),
+    ),
+    "log_ndtr_slope": Case(
+        log_ndtr_slope,
+        (between(-8, 8), sizes(-9, 0), sizes(0, 30, -1), between(12.9, 14.6), between(37, 39)),
+        4,
+        ([INF, -INF, 1e30, NAN], [0, INF, 0, NAN]),
+    ),
+    "erfcx_slope": Case(
+        erfcx_slope,
+        (between(-2, 10), sizes(-9, 18, 1), sizes(-9, -1), between(-9, -1), between(-26.5, -9)),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [-2 / math.sqrt(math.pi), -2 / math.sqrt(math.pi), -0.0, -INF, NAN]),
+    ),
+    "i0": Case(
+        lambda x: mp.besseli(0, x),
+        (
+            between(-5, 5),
+            between(0, 20),
+            near(3.5, 9),
+            by_type(between(80, 91.9), between(600, 713.9)),
+            sizes(-9, 1),
+        ),
+        4,
+        ([0.0, -0.0, 92.0 * 8, -1e30, INF, -INF, NAN], [1, 1, INF, INF, INF, INF, NAN]),
+    ),
+    "i0e": Case(
+        lambda x: scaled_pair(abs(x))[0],
+        (between(-5, 5), between(0, 20), near(3.5, 9), sizes(-9, 8)),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [1, 1, 0, 0, NAN]),
+    ),
+    "i0e_slope": Case(
+        lambda x: -mp.sign(x) * scaled_difference(abs(x)),
+        (between(-5, 5), between(0, 20), near(3.5, 9), sizes(-9, 8)),
+        4,
+        ([INF, -INF, NAN], [-0.0, 0, NAN]),
+    ),
+    "i1": Case(
+        lambda x: mp.besseli(1, x),
+        (
+            between(-5, 5),
+            between(0, 20),
+            near(3.5, 9),
+            by_type(between(80, 91.9), between(600, 713.9)),
+            sizes(-9, 1),
+            tiny(),
+        ),
+        4,
+        ([0.0, -0.0, 92.0 * 8, -1e30, INF, -INF, NAN], [0, -0.0, INF, -INF, INF, -INF, NAN]),
+    ),
+    "i1_slope": Case(
+        i1_slope,
+        (
+            between(-5, 5),
+            between(0, 20),
+            near(3.5, 9),
+            by_type(between(80, 91.9), between(600, 713.9)),
+            sizes(-9, 1),
+        ),
+        4,
+        ([0.0, -0.0, 92.0 * 8, INF, -INF, NAN], [0.5, 0.5, INF, INF, INF, NAN]),
+    ),
+    "i1e": Case(
+        lambda x: mp.sign(x) * scaled_pair(abs(x))[1],
+        (between(-5, 5), between(0, 20), near(3.5, 9), sizes(-9, 8), tiny()),
+        4,
+        ([0.0, -0.0, INF, -INF, NAN], [0, -0.0, 0, -0.0, NAN]),
+    ),
+    "i1e_slope": Case(
+        lambda x: scaled_difference(abs(x)) - scaled_i1_over(abs(x)),
+        (between(-5, 5), between(0, 20), near(1.545, 3.5, 9), sizes(-9, 8)),
+        4,
+        ([0.0, -0.0, NAN], [0.5, 0.5, NAN]),
+        lambda x: scaled_difference(abs(x)) + scaled_i1_over(abs(x)),
+    ),
+    "lgamma": Case(
+        lgamma,
+        (
+            between(0, 12),
+            near(0.5, 1, 2, 4, 8),
+            by_type(sizes(-44, 36, 1), sizes(-320, 300, 1)),
+            between(-6, 0),
+            near(-1, -2.457024738220801, -2.7476826467274127, -3.955294284858598, -20),
+            by_type(sizes(-44, 5, -1), sizes(-320, 5, -1)),
+        ),
+        4,
+        ([1.0, 2.0, 0.0, -0.0, -1.0, -1e30, INF, -INF, NAN], [0, 0, INF, INF, INF, INF, INF, INF, NAN]),
+        lgamma_terms,
+    ),
+    "digamma": Case(
+        digamma,
+        (
+            between(0, 5),
+            near(1, 1.4616321449683622, 2),
+            sizes(-30, 20, 1),
+            between(-6, 0),
+            near(-1, -2, -0.504, -1.573, -20),
+            sizes(0, 5, -1),
+        ),
+        4,
+        ([0.0, -0.0, -1.0, -1e30, INF, -INF, NAN], [-INF, INF, NAN, NAN, INF, NAN, NAN]),
+        digamma_terms,
+    ),
+    "trigamma": Case(
+        trigamma,
+        (
+            between(0, 5),
+            near(1, 2),
+            sizes(-18, 18, 1),
+            between(-6, 0),
+            near(-1, -2, -0.75, -20),
+            sizes(0, 5, -1),
+        ),
+        4,
+        ([0.0, -0.0, -1.0, -1e30, INF, -INF, NAN], [INF, INF, INF, INF, 0, NAN, NAN]),
+    ),
+}
