@@ -1,4 +1,4 @@
-"""Independent reference expressions over NumPy, math, scipy.special and mpmath.
+"""Independent reference expressions over NumPy, math, scipy.special, mpmath, and the special functions of formulas.
 
 Python's `ast` is walked with a list of what is allowed; nothing is passed to `eval`.
 """
@@ -18,6 +18,7 @@ import numpy as np
 from baracuda.codegen.problems import suggest
 
 from .errors import FormulaError
+from .functions import FUNCTIONS
 
 _MODULES = {
     "np": "numpy",
@@ -26,6 +27,7 @@ _MODULES = {
     "scipy": "scipy",
     "scipy.special": "scipy.special",
     "mpmath": "mpmath",
+    "special": "special",
 }
 # What reads files, runs code or changes settings has no place in an expression.
 _REFUSED = """
@@ -67,17 +69,19 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 }
 
 
-def reference(text: str, env: Mapping[str, Any], *, keep: bool = False) -> Any:
+def reference(text: str, env: Mapping[str, Any], *, keep: bool = False, exact: bool = True) -> Any:
     """The value of an independent expression over the arrays of `env`.
 
     Names under `np`, `math`, `scipy.special` and `mpmath` may be called, with keywords too; subscripts,
     tuples and lists work. Functions of `math` and `mpmath` go element by element, those of mpmath with
     160 bits; the result then has the widest float dtype of `env`. Raises `FormulaError` for anything else.
 
+    `special.NAME` is a function of the formula language as SciPy or, where `exact`, mpmath has it.
+
     With `keep` the result of an expression that calls mpmath stays as it is, an array of objects. An
     expression that calls mpmath itself reads such values with all their digits, any other reads them rounded.
     """
-    walker = _Walker(env)
+    walker = _Walker(env, exact)
     tree = parse_reference(text)
     calls = any(isinstance(node, ast.Name) and node.id == "mpmath" for node in ast.walk(tree))
     wide = [name for name, value in env.items() if _is_wide(value)]
@@ -172,8 +176,9 @@ def _dotted(node: ast.expr) -> str | None:
 
 
 class _Walker:
-    def __init__(self, env: Mapping[str, Any]) -> None:
+    def __init__(self, env: Mapping[str, Any], exact: bool = True) -> None:
         self.env = env
+        self.exact = exact
 
     def run(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
@@ -237,6 +242,8 @@ class _Walker:
             return _MODULES[dotted]
         module, _, name = dotted.rpartition(".")
         column = _column(node)
+        if module == "special":
+            return self.special(name, column)
         if module not in _MODULES or module == "scipy":
             hint = suggest(dotted, [*self.env, *_MODULES])
             known = hint or "known here: " + ", ".join([*self.env, "np", "math", "scipy.special", "mpmath"])
@@ -255,6 +262,19 @@ class _Walker:
         if isinstance(found, types.ModuleType):
             raise FormulaError(f"{dotted!r} is not allowed in a reference", column)
         return found
+
+    def special(self, name: str, column: int) -> Callable[[Any], Any]:
+        """A function of one number of the formula language, by SciPy in float64 or by mpmath."""
+        function = FUNCTIONS.get(name)
+        if function is None or function.most != 1:
+            hint = suggest(name, FUNCTIONS) or "docs/spec.md lists them"
+            raise FormulaError(f"unknown name 'special.{name}' ({hint})", column)
+
+        def call(x: Any) -> Any:
+            wide = np.asarray(x, np.longdouble)
+            return function.numpy(np, wide if self.exact else wide.astype(np.float64)).astype(np.longdouble)
+
+        return call
 
     def call(self, node: ast.Call) -> Any:
         dotted = _dotted(node.func)

@@ -146,11 +146,11 @@ def _unfitted(problem: Problem, tensors: Arrays) -> dict[str, Any]:
 
 def _value(problem: Problem, output: str, env: dict[str, Any], parts: dict[str, Any]) -> Any:
     """An output's reference; the named parts that it needs are computed once, into `parts`."""
-    op = problem.op
+    op, exact = problem.op, problem.dtype == "f64"
     for name in _parts_of(op.ref[output], op.ref_lets):
         if name not in parts:
-            parts[name] = _part(op.ref_lets[name], {**env, **parts})
-    return reference(op.ref[output], {**env, **parts})
+            parts[name] = _part(op.ref_lets[name], {**env, **parts}, exact)
+    return reference(op.ref[output], {**env, **parts}, exact=exact)
 
 
 def _parts(problem: Problem, names: Sequence[str], env: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _parts(problem: Problem, names: Sequence[str], env: dict[str, Any]) -> dict[
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for name in _parts_of(" ".join(names), lets):
-            parts[name] = _part(lets[name], {**env, **parts})
+            parts[name] = _part(lets[name], {**env, **parts}, problem.dtype == "f64")
     return {name: reference(name, parts) for name in names if name in lets}
 
 
@@ -169,11 +169,11 @@ _KNOWN_PARTS: dict[Any, Any] = {}
 _MOST_PARTS = 4096
 
 
-def _part(text: str, env: Mapping[str, Any]) -> Any:
+def _part(text: str, env: Mapping[str, Any], exact: bool) -> Any:
     """The value of a named part; one of mpmath keeps its digits for the parts that follow from it."""
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     if "mpmath" not in words:
-        return reference(text, env, keep=True)
+        return reference(text, env, keep=True, exact=exact)
     key = (text, tuple((name, _identity(env[name])) for name in sorted(words & set(env))))
     if key not in _KNOWN_PARTS:
         if len(_KNOWN_PARTS) >= _MOST_PARTS:

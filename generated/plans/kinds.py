@@ -130,6 +130,25 @@ class UnaryKind(str, enum.Enum):
         HARDSWISH: x times relu6(x + 3) / 6.
         HARDSIGMOID: (x + 3) / 6 between 0 and 1.
         SELU: 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017.
+        ERF: error function.
+        ERFC: 1 - erf(x), accurate in the positive tail.
+        ERFINV: inverse of erf.
+        ERFCX: exp(x * x) * erfc(x), the scaled complementary error function.
+        NDTR: distribution function of the normal distribution.
+        LOG_NDTR: logarithm of ndtr, accurate in both tails.
+        NDTRI: inverse of ndtr, NaN outside of 0 to 1.
+        LGAMMA: logarithm of the magnitude of the gamma function.
+        DIGAMMA: derivative of lgamma.
+        I0: modified Bessel function of the first kind, order 0.
+        I0E: i0(x) times exp(-|x|).
+        I1: modified Bessel function of the first kind, order 1.
+        I1E: i1(x) times exp(-|x|).
+        SINC: sin(pi * x) / (pi * x), 1 at 0.
+        ENTR: -x * log(x), 0 at 0 and -inf below.
+        GELU: x times ndtr(x); Hendrycks and Gimpel 2016.
+        MISH: x times tanh(softplus(x)); Misra 2019.
+        LOG_SIGMOID: logarithm of the logistic function.
+        TANHSHRINK: x - tanh(x), accurate near 0.
         ELU: x, below 0 alpha times exp(x) - 1.
         LEAKY_RELU: x, below 0 times a slope.
         HARDTANH: x between low and high, with gradient 0 at both.
@@ -138,6 +157,11 @@ class UnaryKind(str, enum.Enum):
         SOFTSHRINK: x, nearer to 0 by lambd, and 0 up to there.
         THRESHOLD: x where it is above a threshold, else a value.
         SQUAREPLUS: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
+        CELU: x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
+        SOFTPLUS: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
+        LOGIT: log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not
+            negative.
+        POWI: x to the power of a whole number.
         NAN_TO_NUM: x with numbers for NaN and the infinities; inf for these stands for the largest number
             of the dtype.
     """
@@ -186,6 +210,25 @@ class UnaryKind(str, enum.Enum):
     HARDSWISH = "hardswish"
     HARDSIGMOID = "hardsigmoid"
     SELU = "selu"
+    ERF = "erf"
+    ERFC = "erfc"
+    ERFINV = "erfinv"
+    ERFCX = "erfcx"
+    NDTR = "ndtr"
+    LOG_NDTR = "log_ndtr"
+    NDTRI = "ndtri"
+    LGAMMA = "lgamma"
+    DIGAMMA = "digamma"
+    I0 = "i0"
+    I0E = "i0e"
+    I1 = "i1"
+    I1E = "i1e"
+    SINC = "sinc"
+    ENTR = "entr"
+    GELU = "gelu"
+    MISH = "mish"
+    LOG_SIGMOID = "log_sigmoid"
+    TANHSHRINK = "tanhshrink"
     ELU = "elu"
     LEAKY_RELU = "leaky_relu"
     HARDTANH = "hardtanh"
@@ -194,4 +237,8 @@ class UnaryKind(str, enum.Enum):
     SOFTSHRINK = "softshrink"
     THRESHOLD = "threshold"
     SQUAREPLUS = "squareplus"
+    CELU = "celu"
+    SOFTPLUS = "softplus"
+    LOGIT = "logit"
+    POWI = "powi"
     NAN_TO_NUM = "nan_to_num"

@@ -225,6 +225,67 @@ class UnaryPlan(Plan):
     SELU (f16, bf16, f32, f64): 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017
         y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
 
+    ERF (f16, bf16, f32, f64): error function
+        y = erf(x)
+
+    ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
+        y = erfc(x)
+
+    ERFINV (f16, bf16, f32, f64): inverse of erf
+        y = erfinv(x)
+
+    ERFCX (f16, bf16, f32, f64): exp(x * x) * erfc(x), the scaled complementary error function
+        y = erfcx(x)
+
+    NDTR (f16, bf16, f32, f64): distribution function of the normal distribution
+        y = ndtr(x)
+
+    LOG_NDTR (f16, bf16, f32, f64): logarithm of ndtr, accurate in both tails
+        y = log_ndtr(x)
+
+    NDTRI (f16, bf16, f32, f64): inverse of ndtr, NaN outside of 0 to 1
+        y = ndtri(x)
+
+    LGAMMA (f16, bf16, f32, f64): logarithm of the magnitude of the gamma function
+        y = lgamma(x)
+
+    DIGAMMA (f16, bf16, f32, f64): derivative of lgamma
+        y = digamma(x)
+
+    I0 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 0
+        y = i0(x)
+
+    I0E (f16, bf16, f32, f64): i0(x) times exp(-|x|)
+        y = i0e(x)
+
+    I1 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 1
+        y = i1(x)
+
+    I1E (f16, bf16, f32, f64): i1(x) times exp(-|x|)
+        y = i1e(x)
+
+    SINC (f16, bf16, f32, f64): sin(pi * x) / (pi * x), 1 at 0
+        y = sinc(x)
+
+    ENTR (f16, bf16, f32, f64): -x * log(x), 0 at 0 and -inf below
+        y = -x * log(x) if x > 0 else 0 if x == 0 else -inf if x < 0 else x
+
+    GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
+        h = gaussian(x / 2)
+        y = x * ndtr(x) if x >= 0 else max(x, -1000) * h * (erfcx(-x * 0.7071067811865476) / 2) * h
+
+    MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
+        h = exp(min(x, 25) / 2)
+        e = h * h
+        n = e * (e + 2)
+        y = x if x > 25 else max(x, -2000) * h * (e + 2) / (n + 2) * h
+
+    LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
+        y = log_sigmoid(x)
+
+    TANHSHRINK (f16, bf16, f32, f64): x - tanh(x), accurate near 0
+        y = tanhshrink(x)
+
     `select` checks a UnaryDescriptor and compiles or loads its kernels.
     `run` takes UnaryArgs: tensors with any strides, zero and negative ones included.
     """
@@ -988,6 +1049,329 @@ class UnaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
+        UnaryKind.ERF: OpRecord(
+            name="erf",
+            source="unary_elementwise/erf.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.ERFC: OpRecord(
+            name="erfc",
+            source="unary_elementwise/erfc.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.ERFINV: OpRecord(
+            name="erfinv",
+            source="unary_elementwise/erfinv.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ERFCX: OpRecord(
+            name="erfcx",
+            source="unary_elementwise/erfcx.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.NDTR: OpRecord(
+            name="ndtr",
+            source="unary_elementwise/ndtr.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG_NDTR: OpRecord(
+            name="log_ndtr",
+            source="unary_elementwise/log_ndtr.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.NDTRI: OpRecord(
+            name="ndtri",
+            source="unary_elementwise/ndtri.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LGAMMA: OpRecord(
+            name="lgamma",
+            source="unary_elementwise/lgamma.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.DIGAMMA: OpRecord(
+            name="digamma",
+            source="unary_elementwise/digamma.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I0: OpRecord(
+            name="i0",
+            source="unary_elementwise/i0.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I0E: OpRecord(
+            name="i0e",
+            source="unary_elementwise/i0e.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I1: OpRecord(
+            name="i1",
+            source="unary_elementwise/i1.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I1E: OpRecord(
+            name="i1e",
+            source="unary_elementwise/i1e.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SINC: OpRecord(
+            name="sinc",
+            source="unary_elementwise/sinc.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ENTR: OpRecord(
+            name="entr",
+            source="unary_elementwise/entr.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.GELU: OpRecord(
+            name="gelu",
+            source="unary_elementwise/gelu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
+        UnaryKind.MISH: OpRecord(
+            name="mish",
+            source="unary_elementwise/mish.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG_SIGMOID: OpRecord(
+            name="log_sigmoid",
+            source="unary_elementwise/log_sigmoid.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TANHSHRINK: OpRecord(
+            name="tanhshrink",
+            source="unary_elementwise/tanhshrink.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
     }
 
     @staticmethod
@@ -1156,6 +1540,84 @@ class UnaryBackwardPlan(Plan):
     SELU (f16, bf16, f32, f64): 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017
         h = max(exp(x / 2), smallest_subnormal)
         dx = dy * 1.0507009873554805 if x > 0 else dy * h * h * 1.7580993408473766
+
+    ERF (f16, bf16, f32, f64): error function
+        d = max(normal_density(x), smallest_subnormal)
+        dx = dy * d * (d * 7.0898154036220635)
+
+    ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
+        d = max(normal_density(x), smallest_subnormal)
+        dx = -(dy * d * (d * 7.0898154036220635))
+
+    ERFINV (f16, bf16, f32, f64): inverse of erf
+        dx = dy * (inf if abs(x) == 1 else erfcx(abs(erfinv(x))) / (1 - abs(x)) * 0.886226925452758)
+
+    ERFCX (f16, bf16, f32, f64): exp(x * x) * erfc(x), the scaled complementary error function
+        d = normal_density(x)
+        dx = dy * erfcx_slope(x) if x > -6.5 else dy / d * (x * 0.6366197723675814) / d
+
+    NDTR (f16, bf16, f32, f64): distribution function of the normal distribution
+        h = max(gaussian(x / 2), smallest_subnormal)
+        dx = dy * (h * 0.3989422804014327) * h
+
+    LOG_NDTR (f16, bf16, f32, f64): logarithm of ndtr, accurate in both tails
+        h = max(gaussian(x / 2), smallest_subnormal)
+        dx = dy * (h * (0.3989422804014327 / ndtr(x))) * h if x > 0 else dy * -x if x < -1.0e+10 else dy *
+            log_ndtr_slope(x)
+
+    NDTRI (f16, bf16, f32, f64): inverse of ndtr, NaN outside of 0 to 1
+        tail = x if x < 0.5 else 1 - x
+        dx = dy * (inf if tail == 0 else erfcx(abs(ndtri(x)) * 0.7071067811865476) / tail *
+            1.2533141373155003)
+
+    LGAMMA (f16, bf16, f32, f64): logarithm of the magnitude of the gamma function
+        dx = dy * digamma(x) if abs(x) > 1.0e-20 else -dy / x
+
+    DIGAMMA (f16, bf16, f32, f64): derivative of lgamma
+        dx = dy * trigamma(x) if abs(x) > 1.0e-10 else dy / x / x
+
+    I0 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 0
+        h = exp(abs(x) / 2)
+        dx = dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
+
+    I0E (f16, bf16, f32, f64): i0(x) times exp(-|x|)
+        dx = dy * i0e_slope(x) if abs(x) < 1.0e+18 else dy * i0e(x) / x * -0.5
+
+    I1 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 1
+        h = exp(abs(x) / 2)
+        dx = dy * i1_slope(x) if abs(x) < 20 else dy * h * (i0e(x) - i1e(x) / x) * h
+
+    I1E (f16, bf16, f32, f64): i1(x) times exp(-|x|)
+        dx = dy * i1e_slope(x) if abs(x) < 1.0e+18 else dy * i1e(x) / x * -0.5
+
+    SINC (f16, bf16, f32, f64): sin(pi * x) / (pi * x), 1 at 0
+        dx = dy * sinc_slope(x)
+
+    ENTR (f16, bf16, f32, f64): -x * log(x), 0 at 0 and -inf below
+        dx = dy * (-log(x) - 1)
+
+    GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
+        h = max(gaussian(x / 2), smallest_subnormal)
+        z = clamp(x, -1000, 1000)
+        part = z * 0.3989422804014327
+        dx = dy * (ndtr(x) + part * h * h) if x >= 0 else dy * h * (erfcx(-z * 0.7071067811865476) / 2 + part)
+            * h
+
+    MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
+        h = max(exp(min(x, 25) / 2), smallest_subnormal)
+        e = h * h
+        m = e * (e + 2) + 2
+        z = max(x, -2000)
+        dx = dy if x > 25 else dy * (e * (((e + 2) * m + 4 * z * (1 + e)) / m / m)) if x > 0 else dy * h *
+            (((e + 2) * m + 4 * z * (1 + e)) / m / m) * h
+
+    LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
+        h = max(exp(-abs(x) / 2), smallest_subnormal)
+        q = 1 + h * h
+        dx = dy / q if x <= 0 else dy * h / q * h
+
+    TANHSHRINK (f16, bf16, f32, f64): x - tanh(x), accurate near 0
+        dx = dy * tanh(x) * tanh(x)
 
     `select` checks a UnaryBackwardDescriptor and compiles or loads its kernels.
     `run` takes UnaryBackwardArgs: tensors with any strides, zero and negative ones included.
@@ -1819,6 +2281,329 @@ class UnaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
+        UnaryKind.ERF: OpRecord(
+            name="erf_backward",
+            source="unary_elementwise/erf_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.ERFC: OpRecord(
+            name="erfc_backward",
+            source="unary_elementwise/erfc_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.ERFINV: OpRecord(
+            name="erfinv_backward",
+            source="unary_elementwise/erfinv_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ERFCX: OpRecord(
+            name="erfcx_backward",
+            source="unary_elementwise/erfcx_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.NDTR: OpRecord(
+            name="ndtr_backward",
+            source="unary_elementwise/ndtr_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG_NDTR: OpRecord(
+            name="log_ndtr_backward",
+            source="unary_elementwise/log_ndtr_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.NDTRI: OpRecord(
+            name="ndtri_backward",
+            source="unary_elementwise/ndtri_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LGAMMA: OpRecord(
+            name="lgamma_backward",
+            source="unary_elementwise/lgamma_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.DIGAMMA: OpRecord(
+            name="digamma_backward",
+            source="unary_elementwise/digamma_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I0: OpRecord(
+            name="i0_backward",
+            source="unary_elementwise/i0_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I0E: OpRecord(
+            name="i0e_backward",
+            source="unary_elementwise/i0e_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I1: OpRecord(
+            name="i1_backward",
+            source="unary_elementwise/i1_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.I1E: OpRecord(
+            name="i1e_backward",
+            source="unary_elementwise/i1e_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SINC: OpRecord(
+            name="sinc_backward",
+            source="unary_elementwise/sinc_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.ENTR: OpRecord(
+            name="entr_backward",
+            source="unary_elementwise/entr_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.GELU: OpRecord(
+            name="gelu_backward",
+            source="unary_elementwise/gelu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
+        UnaryKind.MISH: OpRecord(
+            name="mish_backward",
+            source="unary_elementwise/mish_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            contraction=False,
+        ),
+        UnaryKind.LOG_SIGMOID: OpRecord(
+            name="log_sigmoid_backward",
+            source="unary_elementwise/log_sigmoid_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.TANHSHRINK: OpRecord(
+            name="tanhshrink_backward",
+            source="unary_elementwise/tanhshrink_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
     }
 
     @staticmethod
@@ -1900,6 +2685,10 @@ class UnaryParamDescriptor(Descriptor):
         "softshrink": {"param": 0.5},
         "threshold": {"param": 0.0, "param2": 0.0},
         "squareplus": {"param": 4.0},
+        "celu": {"param": 1.0},
+        "softplus": {"param": 1.0, "param2": 20.0},
+        "logit": {"param": -1.0},
+        "powi": {"param": 2.0},
         "nan_to_num": {"param": 0.0, "param2": math.inf, "param3": -math.inf},
     }
 
@@ -2040,6 +2829,56 @@ def _squareplus_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bo
     return (math.sqrt(b), other)
 
 
+def _celu_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of celu, folded in double precision."""
+    alpha = desc.param
+    return (alpha,)
+
+
+def _celu_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of celu_backward, folded in double precision."""
+    alpha = desc.param
+    return (alpha,)
+
+
+def _softplus_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of softplus, folded in double precision."""
+    beta = desc.param
+    bound = desc.param2
+    return (beta, min(bound, 800))
+
+
+def _softplus_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of softplus_backward, folded in double precision."""
+    beta = desc.param
+    bound = desc.param2
+    return (beta, bound)
+
+
+def _logit_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of logit, folded in double precision."""
+    eps = desc.param
+    return (eps, 1 - eps, eps >= 0)
+
+
+def _logit_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of logit_backward, folded in double precision."""
+    eps = desc.param
+    return (max(eps, 0), 1 - max(eps, 0), 0 if eps >= 0 else math.nan)
+
+
+def _powi_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of powi, folded in double precision."""
+    n = desc.param
+    return (n,)
+
+
+def _powi_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of powi_backward, folded in double precision."""
+    n = desc.param
+    return (n, n - 1, n == 0)
+
+
 def _nan_to_num_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
     """Scalars of nan_to_num, folded in double precision."""
     for_nan = desc.param
@@ -2076,6 +2915,24 @@ class UnaryParamPlan(Plan):
         r = hypot(x, sqrt(b))
         other = b / 4
         y = x / 2 + r / 2 if x >= 0 else other / (r / 2 - x / 2)
+
+    CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
+        q = x / alpha
+        rest = fma(-q, alpha, x) / alpha if isfinite(q) else 0
+        y = x if x > 0 else alpha * (expm1(q) + exp(q) * rest)
+
+    SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
+        threshold; inf for none
+        v = x * beta
+        y = x if v > min(bound, 800) else log1pexp(v) / beta
+
+    LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
+        where eps is not negative
+        z = clamp(x, eps, 1 - eps) if eps >= 0 else x
+        y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+
+    POWI (f16, bf16, f32, f64): x to the power of a whole number
+        y = pow(x, n)
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
@@ -2234,6 +3091,74 @@ class UnaryParamPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
+        UnaryKind.CELU: OpRecord(
+            name="celu",
+            source="unary_elementwise/celu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="a",
+            fold=_celu_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SOFTPLUS: OpRecord(
+            name="softplus",
+            source="unary_elementwise/softplus.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aa",
+            fold=_softplus_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOGIT: OpRecord(
+            name="logit",
+            source="unary_elementwise/logit.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="aab",
+            fold=_logit_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.POWI: OpRecord(
+            name="powi",
+            source="unary_elementwise/powi.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="a",
+            fold=_powi_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num",
             source="unary_elementwise/nan_to_num.cu",
@@ -2272,6 +3197,15 @@ class UnaryParamPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
             yield f"param is {desc.param}, want isfinite(param) and param >= 0"
+        if desc.kind.value == "celu" and not (math.isfinite(desc.param) and desc.param > 0):
+            yield f"param is {desc.param}, want isfinite(param) and param > 0"
+        if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param > 0):
+            yield f"param is {desc.param}, want isfinite(param) and param > 0"
+        if (
+            desc.kind.value == "powi"
+            and not (math.trunc(desc.param) == desc.param and abs(desc.param) <= 1000)
+        ):
+            yield f"param is {desc.param}, want trunc(param) == param and abs(param) <= 1000"
         yield from ()
 
     def __call__(
@@ -2320,6 +3254,27 @@ class UnaryParamBackwardPlan(Plan):
         r = hypot(near, sqrt(b))
         other = b / 4
         dx = dy * ((near / r + 1) / 2) if x >= 0 else dy / (r / 2 - x / 2) * other / r
+
+    CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
+        q = x / alpha
+        rest = fma(-q, alpha, x) / alpha if isfinite(q) else 0
+        h = max(exp(q / 2), smallest_subnormal)
+        dx = dy if x > 0 else dy * h * (1 + rest) * h
+
+    SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
+        threshold; inf for none
+        v = x * beta
+        h = max(exp(-abs(v) / 2), smallest_subnormal)
+        q = 1 + h * h
+        dx = dy if v > bound else dy / q if v >= 0 else dy * h / q * h
+
+    LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
+        where eps is not negative
+        beyond = x < max(eps, 0) or x > 1 - max(eps, 0)
+        dx = dy / (1 - x) / x if not beyond else 0 if eps >= 0 else nan
+
+    POWI (f16, bf16, f32, f64): x to the power of a whole number
+        dx = dy * 0 if n == 0 else dy * n * pow(x, n - 1)
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
@@ -2477,6 +3432,74 @@ class UnaryParamBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
+        UnaryKind.CELU: OpRecord(
+            name="celu_backward",
+            source="unary_elementwise/celu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="a",
+            fold=_celu_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.SOFTPLUS: OpRecord(
+            name="softplus_backward",
+            source="unary_elementwise/softplus_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="aa",
+            fold=_softplus_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.LOGIT: OpRecord(
+            name="logit_backward",
+            source="unary_elementwise/logit_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="aaa",
+            fold=_logit_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.POWI: OpRecord(
+            name="powi_backward",
+            source="unary_elementwise/powi_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="aab",
+            fold=_powi_backward_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num_backward",
             source="unary_elementwise/nan_to_num_backward.cu",
@@ -2519,6 +3542,15 @@ class UnaryParamBackwardPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
             yield f"param is {desc.param}, want isfinite(param) and param >= 0"
+        if desc.kind.value == "celu" and not (math.isfinite(desc.param) and desc.param > 0):
+            yield f"param is {desc.param}, want isfinite(param) and param > 0"
+        if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param > 0):
+            yield f"param is {desc.param}, want isfinite(param) and param > 0"
+        if (
+            desc.kind.value == "powi"
+            and not (math.trunc(desc.param) == desc.param and abs(desc.param) <= 1000)
+        ):
+            yield f"param is {desc.param}, want trunc(param) == param and abs(param) <= 1000"
         yield from ()
 
     def __call__(

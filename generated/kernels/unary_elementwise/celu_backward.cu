@@ -1,0 +1,44 @@
+// celu_backward: gradients of x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
+//   q = x / alpha
+//   rest = fma(-q, alpha, x) / alpha if isfinite(q) else 0
+//   h = max(exp(q / 2), smallest_subnormal)
+//   dx = dy if x > 0 else dy * h * (1 + rest) * h
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A alpha;
+
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A dy = in[0];
+        const A x = in[1];
+        const A q = x / alpha;
+        const A rest = baracuda::isfinite(q) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
+        const A h = baracuda::max(baracuda::exp(q / A(2)), A(baracuda::limits<A>::smallest_subnormal));
+        out[0] = x > A(0) ? dy : dy * h * (A(1) + rest) * h;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(celu_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(celu_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(celu_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

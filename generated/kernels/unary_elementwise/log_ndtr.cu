@@ -1,0 +1,36 @@
+// log_ndtr: logarithm of ndtr, accurate in both tails.
+//   y = log_ndtr(x)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+#include <baracuda/normal.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
+        const A x = in[0];
+        out[0] = baracuda::log_ndtr(x);
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(log_ndtr, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log_ndtr, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(log_ndtr, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

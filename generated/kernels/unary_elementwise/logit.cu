@@ -1,0 +1,41 @@
+// logit: log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not negative.
+//   z = clamp(x, eps, 1 - eps) if eps >= 0 else x
+//   y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A eps;
+    A factor0;  // 1 - eps
+    bool flag0;  // eps >= 0
+
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
+        const A x = in[0];
+        const A z = flag0 ? baracuda::clamp(x, eps, factor0) : x;
+        out[0] = z < A(0.25) ? baracuda::log(z / (A(1) - z)) : baracuda::log1p((A(2) * z - A(1)) / (A(1) - z));
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(logit, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(logit, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(logit, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

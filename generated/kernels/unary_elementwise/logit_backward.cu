@@ -1,0 +1,43 @@
+// logit_backward: gradients of log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not
+// negative.
+//   beyond = x < max(eps, 0) or x > 1 - max(eps, 0)
+//   dx = dy / (1 - x) / x if not beyond else 0 if eps >= 0 else nan
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A factor0;  // max(eps, 0)
+    A factor1;  // 1 - max(eps, 0)
+    A factor2;  // 0 if eps >= 0 else nan
+
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A dy = in[0];
+        const A x = in[1];
+        const bool beyond = (x < factor0) | (x > factor1);
+        out[0] = !beyond ? dy / (A(1) - x) / x : factor2;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(logit_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(logit_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(logit_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,41 @@
+// softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
+//   v = x * beta
+//   y = x if v > min(bound, 800) else log1pexp(v) / beta
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+#include <baracuda/activations.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A beta;
+    A factor0;  // min(bound, 800)
+
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
+        const A x = in[0];
+        const A v = x * beta;
+        out[0] = v > factor0 ? x : baracuda::log1pexp(v) / beta;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(softplus, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softplus, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(softplus, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,46 @@
+// softplus_backward: gradients of log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for
+// none.
+//   v = x * beta
+//   h = max(exp(-abs(v) / 2), smallest_subnormal)
+//   q = 1 + h * h
+//   dx = dy if v > bound else dy / q if v >= 0 else dy * h / q * h
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A beta;
+    A bound;
+
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A dy = in[0];
+        const A x = in[1];
+        const A v = x * beta;
+        const A h = baracuda::max(baracuda::exp(-baracuda::abs(v) / A(2)), A(baracuda::limits<A>::smallest_subnormal));
+        const A q = A(1) + h * h;
+        out[0] = v > bound ? dy : (v >= A(0) ? dy / q : dy * h / q * h);
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(softplus_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softplus_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(softplus_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE
