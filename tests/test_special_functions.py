@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
+from host_cpp import compile_library
 from math_kernel import SPECIAL_FUNCTIONS, TYPES, Apply, applying, unit
 from special_cases import CASES, Case
 
@@ -117,11 +120,18 @@ def test_every_function_is_tested() -> None:
     assert set(CASES) == set(SPECIAL_FUNCTIONS)
 
 
+def test_the_host_compiler_has_no_remarks(tmp_path: Path) -> None:
+    headers = sorted({FUNCTIONS[name].header for name in SPECIAL_FUNCTIONS})
+    text = "".join(f"#include <baracuda/{header}>\n" for header in headers)
+    total = " + ".join(f"baracuda::{name}(x)" for name in SPECIAL_FUNCTIONS)
+    text += f"template <class A> A all(A x) {{ return {total}; }}\n"
+    text += 'extern "C" double probe(double x) { return all(x) + double(all(float(x))); }\n'
+    compile_library(text, tmp_path, "-pedantic", "-Wconversion", "-Wno-float-conversion")
+
+
 @needs_nvrtc
 @pytest.mark.parametrize("name", SPECIAL_FUNCTIONS)
 def test_device_code_keeps_to_registers(dtype: str, name: str) -> None:
-    from dataclasses import replace
-
     verbose = replace(unit(dtype, (name,)), flags=("--ptxas-options=-v",))
     log = nvrtc.compile_cubin(verbose, "sm_90").log
     assert "warning" not in log

@@ -6,7 +6,8 @@ namespace baracuda {
 
 // log(1 + exp(x)): the exponential never overflows, and the negative tail keeps its subnormals.
 template <class F> BARACUDA_FN F log1pexp(F x) {
-    const F rest = log1p(exp(-abs(x)));
+    const F size = min(abs(x), F(sizeof(F) == 4 ? 110 : 760));  // far beyond, the exponential is zero
+    const F rest = log1p(times_exp(F(1), -size, F(0)));
     return x > F(0) ? x + rest : rest;
 }
 

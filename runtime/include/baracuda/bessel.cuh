@@ -1,7 +1,7 @@
 // Modified Bessel functions of the first kind, orders 0 and 1; those with an e are scaled: times exp(-|x|).
 //
-// Below 3.5 a polynomial gives the function, beyond it one of u = 1 / x gives the scaled function times a power of x.
-// Each gets the exponential that it lacks. The centers of the polynomials are such that the first coefficients are exact.
+// As in Cephes, a polynomial gives the function below a split, here 3.5, one of 1 / x the scaled function beyond it.
+// Each gets the exponential that it lacks. The centers of the polynomials are such that first coefficients are exact.
 #pragma once
 #include <baracuda/special.cuh>
 
@@ -13,8 +13,7 @@ template <class F> constexpr F bessel_limit = F(sizeof(F) == 4 ? 100 : 725);
 
 // (i0 - 1) / y and (i1 / x - 1/2) / y with y = x^2 / 4, and i0 - i1.
 BARACUDA_FN float i0_small_curve(float y) {
-    return polynomial(
-        y, 1.0f, 0.25f, 0.027777813f, 0.0017360406f, 6.950976e-05f, 1.8981132e-06f, 4.651886e-08f);
+    return polynomial(y, 1.0f, 0.25f, 0.027777813f, 0.0017360406f, 6.950976e-05f, 1.8981132e-06f, 4.651886e-08f);
 }
 BARACUDA_FN double i0_small_curve(double y) {
     return polynomial(

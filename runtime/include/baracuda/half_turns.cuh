@@ -68,8 +68,7 @@ template <class F> BARACUDA_FN F sinc(F x) {
 
 // The derivative of sinc over x, as a polynomial of z = x^2 for |x| <= 1/2.
 BARACUDA_FN float sinc_slope_curve(float z) {
-    return polynomial(
-        z, -3.289868f, 3.246969f, -1.1444899f, 0.2089463f, -0.022372048f);
+    return polynomial(z, -3.289868f, 3.246969f, -1.1444899f, 0.2089463f, -0.022372048f);
 }
 BARACUDA_FN double sinc_slope_curve(double z) {
     return polynomial(

@@ -51,7 +51,7 @@ template <class F> BARACUDA_FN F erfcx(F x) {
     return times_exp(F(2), high, square_error(a, high)) - positive;
 }
 
-// The same of -erfcx'(a) (a + 3/4)^2, k = 3.91015625: the usual 2 a erfcx(a) - 2 / sqrt(pi) loses all digits of a large a.
+// The same of -erfcx'(a) (a + 3/4)^2, k = 3.91015625: 2 a erfcx(a) - 2 / sqrt(pi) has no digits left for a large a.
 BARACUDA_FN float erfcx_slope_curve(float t) {
     return polynomial(
         t, 0.7333147f, -0.2347971f, 0.037557885f, 0.10242456f, -0.14453936f, 0.1096919f, -0.04866702f, 0.0026305409f,
@@ -103,8 +103,7 @@ template <class F> BARACUDA_FN F gaussian(F x) {
 
 // (ndtr(x) - 1/2) / x as a polynomial of z = x^2 for |x| <= 3/4.
 BARACUDA_FN float ndtr_curve(float z) {
-    return polynomial(
-        z, 0.3989423f, -0.0664903f, 0.009972361f, -0.0011813189f, 0.000102970516f);
+    return polynomial(z, 0.3989423f, -0.0664903f, 0.009972361f, -0.0011813189f, 0.000102970516f);
 }
 BARACUDA_FN double ndtr_curve(double z) {
     return polynomial(
@@ -131,6 +130,7 @@ template <class F> BARACUDA_FN F log_ndtr_slope(F x) {
     return x < F(-0.75) ? inverse_mills_ratio(-x) : normal_density(x) / ndtr(x);
 }
 
+// As Wichura's AS 241 (1988) does, ndtri is odd around 1/2 in the middle, and in the tails a function of sqrt(-log(p)).
 // ndtri(q + 1/2) / q as a polynomial of u = q^2 - 0.109130859375 for q^2 <= 0.180625 (f64: 0.051025390625, 1/8).
 BARACUDA_FN float ndtri_curve(float u) {
     return polynomial(
@@ -146,12 +146,12 @@ BARACUDA_FN double ndtri_curve(double u) {
         19807463725824.44);
 }
 
-// With p = exp(-r^2), float: -ndtri(p) / r as a polynomial of 1 / r - 0.403515625 for r >= 1.6. Double, and only a
+// With p = exp(-r^2), float: -ndtri(p) / r as a polynomial of 1 / r - 0.3515625 for r >= 1.6. Double, and only a
 // millionth right: -ndtri(p) / (r + 2) as one of 2 / (r + 2) - 0.3125 for r >= 1.38.
 BARACUDA_FN float ndtri_tail_curve(float u) {
     return polynomial(
-        u, 1.1520547f, -1.0459616f, -0.70378184f, 0.40919814f, -0.3372205f, 0.35076517f, -0.41167817f, 0.53140604f,
-        -1.8195356f, 3.420576f, 11.197856f, -5.3027782f, -104.32107f);
+        u, 1.2044361f, -0.9693179f, -0.77356255f, 0.49007732f, -0.44865867f, 0.52561045f, -0.766576f, 1.4501159f,
+        -2.312333f, 0.034055762f, -4.355694f, 59.734886f, -104.32107f);
 }
 BARACUDA_FN double ndtri_tail_curve(double u) {
     return polynomial(
@@ -161,7 +161,7 @@ BARACUDA_FN double ndtri_tail_curve(double u) {
 // -ndtri of the tail's probability
 BARACUDA_FN float ndtri_tail(float probability) {
     const float r = sqrt(-log(probability));
-    return r * ndtri_tail_curve(1.0f / r - 0.40351564f);
+    return r * ndtri_tail_curve(1.0f / r - 0.3515625f);
 }
 BARACUDA_FN double ndtri_tail(double probability) {
     const double log_probability = log(probability);

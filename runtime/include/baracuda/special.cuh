@@ -1,7 +1,7 @@
 // What the headers of special functions are made of.
 //
-// These functions call no library but for log, log1p and erf, so that most of them give equal bits on device and host.
-// Their polynomials are interpolants at Chebyshev nodes, computed with 50 digits; float and double have their own.
+// They call no library but for log, log1p and tanh, so that most of them give equal bits on device and host. Their
+// polynomials are interpolants at Chebyshev nodes, computed with 50 digits; float and double have their own.
 #pragma once
 #include <baracuda/math.cuh>
 
@@ -13,8 +13,8 @@ template <class F, class... More> BARACUDA_FN F polynomial(F t, F first, F secon
     return fma(t, polynomial(t, second, more...), first);
 }
 
-// What times_exp needs of a type: log(2) in two parts, the first with few bits; a number whose last bits, when another is
-// added, are that one rounded to an integer; 2^n.
+// What times_exp needs of a type: log(2) in two parts, the first with few bits (Cody and Waite, 1980); a number whose
+// last bits, when another is added, are that one rounded to an integer; 2^n.
 template <class F> struct ExpOf;
 template <> struct ExpOf<float> {
     static constexpr float high = 0.693145751953125f, low = 1.4286068e-06f, shift = 0x1.8p23f;
@@ -29,8 +29,7 @@ template <> struct ExpOf<double> {
 
 // (exp(x) - 1 - x) / x^2 for |x| <= 0.35
 BARACUDA_FN float exp_curve(float x) {
-    return polynomial(
-        x, 0.5f, 0.16666667f, 0.041666456f, 0.0083333105f, 0.0013934532f, 0.0001989197f);
+    return polynomial(x, 0.5f, 0.16666667f, 0.041666456f, 0.0083333105f, 0.0013934532f, 0.0001989197f);
 }
 BARACUDA_FN double exp_curve(double x) {
     return polynomial(
@@ -39,8 +38,8 @@ BARACUDA_FN double exp_curve(double x) {
         2.5106262550879078e-08, 2.0915433598076003e-09);
 }
 
-// factor * exp(high + low), where |low| is far below 1 and |high| below 240 (f64: 2000); the factor is of ordinary size.
-// Exponent and factor meet last, so that a result is neither lost on the way nor rounded more than it must.
+// factor * exp(high + low), where |low| is far below 1 and |high| below 170 (f64: 1400); the factor is no extreme.
+// The power of two comes last, so that no result is lost on the way, and a subnormal one is rounded in one place only.
 template <class F> BARACUDA_FN F times_exp(F factor, F high, F low) {
     using Of = ExpOf<F>;
     const F shifted = fma(high, F(1.4426950408889634), Of::shift);
