@@ -40,6 +40,8 @@ MEDIAN_KERNEL_LINES = 60
 #: Entries that are longer than ENTRY_LINES, each with the reason.
 LONG_ENTRIES = {
     "lerp": "exact at both ends, monotonic and without overflow: every condition is a line",
+    "silu": "two signs of x in both directions, so that neither tail underflows early",
+    "mish": "two signs of x in both directions, so that neither tail underflows early",
     "reduce_max": "three rules for ties",
     "reduce_prod": "the gradient at zeros and beyond the range of the dtype",
     "reduce_logsumexp": "a reference that neither overflows nor cancels, in named parts",
@@ -204,7 +206,6 @@ def test_a_template_is_short() -> None:
     assert {name: count for name, count in counts.items() if count > TEMPLATE_LINES} == {}
 
 
-@pytest.mark.xfail(reason="nearly all kernels are reductions, whose states take lines; maps are short")
 def test_the_median_kernel_is_short(texts: dict[str, str]) -> None:
     counts = [len(text.splitlines()) for path, text in texts.items() if path.endswith(".cu")]
     assert statistics.median(counts) < MEDIAN_KERNEL_LINES

@@ -50,7 +50,10 @@ def texts() -> dict[str, str]:
 @needs_nvrtc
 @pytest.mark.parametrize(("template", "unit"), SAMPLE)
 def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]) -> None:
-    """PTX for the oldest architecture, a cubin for sm_90: no warnings, and no spills in maps."""
+    """PTX for the oldest architecture, a cubin for sm_90: no warnings, and no spills in maps.
+
+    CUDA's sine, cosine and tangent reduce large angles by way of an array, which is a stack frame.
+    """
     from baracuda.compile import nvrtc
 
     path, defines, flags = unit
@@ -65,7 +68,10 @@ def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]
             r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", new.log
         )
         assert len(spills) >= 1
-        assert {number for found in spills for number in found} == {"0"}
+        turns = re.search(r"baracuda::(sin|cos|tan)\(", texts[path]) is not None
+        assert {number for frame, *found in spills for number in (*found, *([] if turns else [frame]))} == {
+            "0"
+        }
 
 
 def identifiers(texts: dict[str, str]) -> list[str]:

@@ -94,10 +94,7 @@ def _half_turns(x: Array) -> tuple[Array, Array]:
     angle = np.pi * (turn - quarters / 2)
     place = np.where(np.isfinite(x), quarters, 0).astype(np.int64) % 4
     sine, cosine = np.sin(angle), np.cos(angle)
-    sines, cosines = np.array([sine, cosine, -sine, -cosine]), np.array([cosine, -sine, -cosine, sine])
-    index = np.arange(x.size).reshape(x.shape)
-    pick = (place, *np.unravel_index(index, x.shape)) if x.shape else (place,)
-    return sines[pick], cosines[pick]
+    return np.choose(place, [sine, cosine, -sine, -cosine]), np.choose(place, [cosine, -sine, -cosine, sine])
 
 
 def _sinpi(x: Array) -> Array:

@@ -299,7 +299,11 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
     direction = program.direction
     formulas = [
         piece
-        for line in (*formula_lines(program), *(f"host: {line}" for line in host_lines(op)))
+        for line in (
+            *_attribute_lines(op, program),
+            *formula_lines(program),
+            *(f"host: {line}" for line in host_lines(op)),
+        )
         for piece in textwrap.wrap(line, _WIDTH - 8, subsequent_indent="    ")
     ]
     return {
@@ -332,6 +336,15 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
     }
+
+
+def _attribute_lines(op: Op, program: Program) -> Iterator[str]:
+    """Which of the descriptor's numbers formulas read under another name, and what it is unless given."""
+    used = _attribute_names(op, program)
+    for attribute in op.attributes:
+        if attribute.name in used and attribute.name != attribute.source:
+            default = "" if attribute.default is None else f" ({attribute.default:g} unless given)"
+            yield f"{attribute.name} = {attribute.source}{default}"
 
 
 def _scalars_name(program: Program) -> str:

@@ -96,6 +96,16 @@ def _matrix(spec: Spec) -> str:
     return text.getvalue()
 
 
+def _elsewhere(op: Op, place: str) -> str:
+    """The whole name of an op in another library."""
+    name = op.names[place]
+    if place == "crate":
+        return f"{op.family.kind}::{name}"
+    if place == "jax":
+        return f"jax.{name}" if name.startswith(("nn.", "lax.", "scipy.", "numpy.")) else f"jax.numpy.{name}"
+    return name if name.startswith("scipy.") else f"{place}.{name}"
+
+
 def _matrix_document(spec: Spec) -> str:
     rows = []
     for op, program in _rows(spec):
@@ -109,6 +119,7 @@ def _matrix_document(spec: Spec) -> str:
                 "dtypes": " ".join(op.dtypes),
                 "variants": " ".join(variants(op, program)),
                 "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in op.dtypes),
+                "names": ", ".join(f"`{_elsewhere(op, place)}`" for place in op.names),
             }
         )
     return fill(

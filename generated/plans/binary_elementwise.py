@@ -115,6 +115,7 @@ class BinaryParamPlan(Plan):
 
     LERP (f16, bf16, f32, f64): linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a
         scalar weight
+        weight = param
         rest = 1 - weight
         at_a = weight == 0
         at_b = weight == 1
@@ -215,6 +216,7 @@ class BinaryParamBackwardPlan(Plan):
 
     LERP (f16, bf16, f32, f64): linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a
         scalar weight
+        weight = param
         rest = 1 - weight
         da = dy * rest
         db = dy * weight

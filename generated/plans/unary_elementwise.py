@@ -1063,7 +1063,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
         UnaryKind.ERFC: OpRecord(
@@ -1080,7 +1080,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
         UnaryKind.ERFINV: OpRecord(
@@ -1097,7 +1097,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.ERFCX: OpRecord(
@@ -1114,7 +1114,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.NDTR: OpRecord(
@@ -1165,7 +1165,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.LGAMMA: OpRecord(
@@ -1250,7 +1250,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.I1E: OpRecord(
@@ -1554,21 +1554,22 @@ class UnaryBackwardPlan(Plan):
 
     ERFCX (f16, bf16, f32, f64): exp(x * x) * erfc(x), the scaled complementary error function
         d = normal_density(x)
-        dx = dy * erfcx_slope(x) if x > -6.5 else dy / d * (x * 0.6366197723675814) / d
+        dx = dy / d * (x * 0.6366197723675814) / d if x < -6.5 else dy / x / x * -0.5641895835477563 if x >
+            1.0e+10 else dy * erfcx_slope(x)
 
     NDTR (f16, bf16, f32, f64): distribution function of the normal distribution
         h = max(gaussian(x / 2), smallest_subnormal)
-        dx = dy * (h * 0.3989422804014327) * h
+        dx = dy * h * h * 0.3989422804014327
 
     LOG_NDTR (f16, bf16, f32, f64): logarithm of ndtr, accurate in both tails
         h = max(gaussian(x / 2), smallest_subnormal)
-        dx = dy * (h * (0.3989422804014327 / ndtr(x))) * h if x > 0 else dy * -x if x < -1.0e+10 else dy *
+        dx = dy * h * h * 0.3989422804014327 / ndtr(x) if x > 0 else dy * -x if x < -1.0e+10 else dy *
             log_ndtr_slope(x)
 
     NDTRI (f16, bf16, f32, f64): inverse of ndtr, NaN outside of 0 to 1
         tail = x if x < 0.5 else 1 - x
-        dx = dy * (inf if tail == 0 else erfcx(abs(ndtri(x)) * 0.7071067811865476) / tail *
-            1.2533141373155003)
+        e = erfcx(abs(ndtri(x)) * 0.7071067811865476)
+        dx = (dy * inf if tail == 0 else dy / tail * e if abs(dy) < 1 else dy * e / tail) * 1.2533141373155003
 
     LGAMMA (f16, bf16, f32, f64): logarithm of the magnitude of the gamma function
         dx = dy * digamma(x) if abs(x) > 1.0e-20 else -dy / x
@@ -1578,7 +1579,7 @@ class UnaryBackwardPlan(Plan):
 
     I0 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 0
         h = exp(abs(x) / 2)
-        dx = dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
+        dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
 
     I0E (f16, bf16, f32, f64): i0(x) times exp(-|x|)
         dx = dy * i0e_slope(x) if abs(x) < 1.0e+18 else dy * i0e(x) / x * -0.5
@@ -2295,7 +2296,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
         UnaryKind.ERFC: OpRecord(
@@ -2312,7 +2313,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
         UnaryKind.ERFINV: OpRecord(
@@ -2329,7 +2330,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.ERFCX: OpRecord(
@@ -2346,7 +2347,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.NDTR: OpRecord(
@@ -2397,7 +2398,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.LGAMMA: OpRecord(
@@ -2482,7 +2483,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.I1E: OpRecord(
@@ -2876,7 +2877,7 @@ def _powi_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
 def _powi_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
     """Scalars of powi_backward, folded in double precision."""
     n = desc.param
-    return (n, n - 1, n == 0)
+    return (n - 1, n, n == 0)
 
 
 def _nan_to_num_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -2891,51 +2892,70 @@ class UnaryParamPlan(Plan):
     """y = f(x), element by element, with scalar parameters.
 
     ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
+        alpha = param (1 unless given)
         y = x if x > 0 else expm1(x) * alpha
 
     LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
+        slope = param (0.01 unless given)
         y = x if x > 0 else x * slope
 
     HARDTANH (f16, bf16, f32, f64): x between low and high, with gradient 0 at both
+        low = param (-1 unless given)
+        high = param2 (1 unless given)
         y = clamp(x, low, high)
 
     CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
+        low = param (-inf unless given)
+        high = param2 (inf unless given)
         y = clamp(x, low, high)
 
     HARDSHRINK (f16, bf16, f32, f64): x, and 0 up to lambd on both sides
+        lambd = param (0.5 unless given)
         y = 0 if abs(x) <= lambd else x
 
     SOFTSHRINK (f16, bf16, f32, f64): x, nearer to 0 by lambd, and 0 up to there
+        lambd = param (0.5 unless given)
         y = 0 if abs(x) <= lambd else x - lambd if x > 0 else x + lambd
 
     THRESHOLD (f16, bf16, f32, f64): x where it is above a threshold, else a value
+        bound = param (0 unless given)
+        instead = param2 (0 unless given)
         y = instead if x <= bound else x
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
+        b = param (4 unless given)
         r = hypot(x, sqrt(b))
         other = b / 4
         y = x / 2 + r / 2 if x >= 0 else other / (r / 2 - x / 2)
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
+        alpha = param (1 unless given)
         q = x / alpha
-        rest = fma(-q, alpha, x) / alpha if isfinite(q) else 0
+        rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
         y = x if x > 0 else alpha * (expm1(q) + exp(q) * rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
+        beta = param (1 unless given)
+        bound = param2 (20 unless given)
         v = x * beta
         y = x if v > min(bound, 800) else log1pexp(v) / beta
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
+        eps = param (-1 unless given)
         z = clamp(x, eps, 1 - eps) if eps >= 0 else x
         y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
 
     POWI (f16, bf16, f32, f64): x to the power of a whole number
+        n = param (2 unless given)
         y = pow(x, n)
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
+        for_nan = param (0 unless given)
+        for_inf = param2 (inf unless given)
+        for_minus_inf = param3 (-inf unless given)
         top = max_value if for_inf == inf else for_inf
         bottom = min_value if for_minus_inf == -inf else for_minus_inf
         y = for_nan if isnan(x) else top if x == inf else bottom if x == -inf else x
@@ -3228,41 +3248,54 @@ class UnaryParamBackwardPlan(Plan):
     """Gradients of UnaryParamPlan.
 
     ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
+        alpha = param (1 unless given)
         h = max(exp(x / 2), smallest_subnormal)
         dx = dy if x > 0 else dy * h * h * alpha
 
     LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
+        slope = param (0.01 unless given)
         dx = dy if x > 0 else dy * slope
 
     HARDTANH (f16, bf16, f32, f64): x between low and high, with gradient 0 at both
+        low = param (-1 unless given)
+        high = param2 (1 unless given)
         dx = 0 if x <= low or x >= high else dy
 
     CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
+        low = param (-inf unless given)
+        high = param2 (inf unless given)
         dx = 0 if x < low or x > high else dy
 
     HARDSHRINK (f16, bf16, f32, f64): x, and 0 up to lambd on both sides
+        lambd = param (0.5 unless given)
         dx = 0 if abs(x) <= lambd else dy
 
     SOFTSHRINK (f16, bf16, f32, f64): x, nearer to 0 by lambd, and 0 up to there
+        lambd = param (0.5 unless given)
         dx = 0 if abs(x) <= lambd else dy
 
     THRESHOLD (f16, bf16, f32, f64): x where it is above a threshold, else a value
+        bound = param (0 unless given)
         dx = 0 if x <= bound else dy
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
+        b = param (4 unless given)
         near = min(x, 1.0e+30)
         r = hypot(near, sqrt(b))
         other = b / 4
         dx = dy * ((near / r + 1) / 2) if x >= 0 else dy / (r / 2 - x / 2) * other / r
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
+        alpha = param (1 unless given)
         q = x / alpha
-        rest = fma(-q, alpha, x) / alpha if isfinite(q) else 0
+        rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
         h = max(exp(q / 2), smallest_subnormal)
         dx = dy if x > 0 else dy * h * (1 + rest) * h
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
+        beta = param (1 unless given)
+        bound = param2 (20 unless given)
         v = x * beta
         h = max(exp(-abs(v) / 2), smallest_subnormal)
         q = 1 + h * h
@@ -3270,11 +3303,13 @@ class UnaryParamBackwardPlan(Plan):
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
+        eps = param (-1 unless given)
         beyond = x < max(eps, 0) or x > 1 - max(eps, 0)
         dx = dy / (1 - x) / x if not beyond else 0 if eps >= 0 else nan
 
     POWI (f16, bf16, f32, f64): x to the power of a whole number
-        dx = dy * 0 if n == 0 else dy * n * pow(x, n - 1)
+        n = param (2 unless given)
+        dx = dy * 0 if n == 0 else dy * pow(x, n - 1) * n
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype

@@ -108,7 +108,18 @@ case(
         (
             ".inf",
             "families.pair.descriptor.number.default: inf is no default of the field 'number' "
-            "(a finite number)",
+            "(a finite number, or kind)",
+        )
+    ],
+)
+case(
+    "a default of an attribute whose field has one",
+    ("{from: number}", "{from: number, default: 2}"),
+    errors=[
+        (
+            "default: 2",
+            "ops.mix.attrs.weight.default: a default is for fields with `default: kind`, and only these need "
+            "one (default: a number, and number: {default: kind})",
         )
     ],
 )

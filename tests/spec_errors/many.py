@@ -22,7 +22,6 @@ case(
         ("value: z", "monoids.sum.value: z: unknown name 'z' (known here: s), at column 1"),
         ("doc: 2", "families.pair.forward.b.doc: is 2 (want text)"),
         ("agregate", "families.rows.template: no template 'agregate' (did you mean 'aggregate'?)"),
-        ("  total:", "ops.total: the key 'kind' is missing (its member of the family's enum)"),
         ("kin:", "ops.total.kin: unknown key 'kin' (did you mean 'kind'?)"),
     ],
 )

@@ -1,6 +1,6 @@
 // celu: x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
 //   q = x / alpha
-//   rest = fma(-q, alpha, x) / alpha if isfinite(q) else 0
+//   rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
 //   y = x if x > 0 else alpha * (expm1(q) + exp(q) * rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
@@ -17,7 +17,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A q = x / alpha;
-        const A rest = baracuda::isfinite(q) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
+        const A rest = baracuda::abs(q) < A(1000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
         out[0] = x > A(0) ? x : alpha * (baracuda::expm1(q) + baracuda::exp(q) * rest);
     }
 };

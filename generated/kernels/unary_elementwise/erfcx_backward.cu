@@ -1,6 +1,7 @@
 // erfcx_backward: gradients of exp(x * x) * erfc(x), the scaled complementary error function.
 //   d = normal_density(x)
-//   dx = dy * erfcx_slope(x) if x > -6.5 else dy / d * (x * 0.6366197723675814) / d
+//   dx = dy / d * (x * 0.6366197723675814) / d if x < -6.5 else dy / x / x * -0.5641895835477563 if x > 1.0e+10 else dy
+//       * erfcx_slope(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -16,7 +17,8 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A d = baracuda::normal_density(x);
-        out[0] = x > A(-6.5) ? dy * baracuda::erfcx_slope(x) : dy / d * (x * A(0.6366197723675814)) / d;
+        out[0] = x < A(-6.5) ? dy / d * (x * A(0.6366197723675814)) / d
+            : (x > A(10000000000.0) ? dy / x / x * A(-0.5641895835477563) : dy * baracuda::erfcx_slope(x));
     }
 };
 

@@ -1,6 +1,6 @@
 // i0_backward: gradients of modified Bessel function of the first kind, order 0.
 //   h = exp(abs(x) / 2)
-//   dx = dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
+//   dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -16,7 +16,8 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A h = baracuda::exp(baracuda::abs(x) / A(2));
-        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::i1(x) : dy * h * baracuda::i1e(x) * h;
+        out[0] = baracuda::abs(x) < A(1e-10) ? dy * x / A(2)
+            : (baracuda::abs(x) < A(20) ? dy * baracuda::i1(x) : dy * h * baracuda::i1e(x) * h);
     }
 };
 

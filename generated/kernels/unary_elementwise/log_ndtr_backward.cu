@@ -1,7 +1,6 @@
 // log_ndtr_backward: gradients of logarithm of ndtr, accurate in both tails.
 //   h = max(gaussian(x / 2), smallest_subnormal)
-//   dx = dy * (h * (0.3989422804014327 / ndtr(x))) * h if x > 0 else dy * -x if x < -1.0e+10 else dy *
-//       log_ndtr_slope(x)
+//   dx = dy * h * h * 0.3989422804014327 / ndtr(x) if x > 0 else dy * -x if x < -1.0e+10 else dy * log_ndtr_slope(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -17,7 +16,7 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A h = baracuda::max(baracuda::gaussian(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x > A(0) ? dy * (h * (A(0.3989422804014327) / baracuda::ndtr(x))) * h
+        out[0] = x > A(0) ? dy * h * h * A(0.3989422804014327) / baracuda::ndtr(x)
             : (x < A(-10000000000.0) ? dy * (-x) : dy * baracuda::log_ndtr_slope(x));
     }
 };

@@ -1,6 +1,6 @@
 // ndtr_backward: gradients of distribution function of the normal distribution.
 //   h = max(gaussian(x / 2), smallest_subnormal)
-//   dx = dy * (h * 0.3989422804014327) * h
+//   dx = dy * h * h * 0.3989422804014327
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -16,7 +16,7 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A h = baracuda::max(baracuda::gaussian(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = dy * (h * A(0.3989422804014327)) * h;
+        out[0] = dy * h * h * A(0.3989422804014327);
     }
 };
 

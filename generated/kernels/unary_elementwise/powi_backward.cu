@@ -1,5 +1,5 @@
 // powi_backward: gradients of x to the power of a whole number.
-//   dx = dy * 0 if n == 0 else dy * n * pow(x, n - 1)
+//   dx = dy * 0 if n == 0 else dy * pow(x, n - 1) * n
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -10,14 +10,14 @@ using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A n;
     A factor0;  // n - 1
+    A n;
     bool flag0;  // n == 0
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = flag0 ? dy * A(0) : dy * n * baracuda::pow(x, factor0);
+        out[0] = flag0 ? dy * A(0) : dy * baracuda::pow(x, factor0) * n;
     }
 };
 
