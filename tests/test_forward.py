@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import each_op, has_optional_outputs, small_problems
+from devices import each_kernel, each_op, has_optional_outputs, small_problems
 
 from baracuda.codegen import verify
 
@@ -19,7 +19,7 @@ def check(spec, backend, problem, profile, seed=0):
     assert error <= problem.op.ulp[problem.dtype], f"{problem} on {profile} values: {error:.3f} ulp"
 
 
-@each_op("forward")
+@each_kernel("forward")
 def test_every_shape(spec, backend, op, direction, dtype):
     for turn, problem in enumerate(verify.problems(op, direction, dtype, SHAPES)):
         check(spec, backend, problem, PROFILES[turn % len(PROFILES)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import each_op, small_problems
+from devices import each_kernel, each_op, small_problems
 
 from baracuda.codegen import verify
 
@@ -35,7 +35,7 @@ def explain(spec, backend, problem, values, error):
     return f"{problem}: {error} ulp"
 
 
-@each_op()
+@each_kernel()
 @pytest.mark.parametrize("seed", range(4))
 def test_special_operands(spec, backend, op, direction, dtype, seed):
     """Random tensors of special values, in rows so short that many hold one kind alone."""
@@ -62,7 +62,7 @@ def test_every_pair_of_special_values(spec, backend, op, direction, dtype):
             check(spec, backend, changed, values)
 
 
-@each_op()
+@each_kernel()
 def test_one_special_value_among_many(spec, backend, op, direction, dtype):
     """A NaN or an infinity is met wherever it stands in a long row, the last place included."""
     length = 1025

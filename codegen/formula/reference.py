@@ -1,4 +1,4 @@
-"""Independent reference expressions over NumPy, math, scipy.special, mpmath, and special functions of formulas.
+"""Independent reference expressions over NumPy, math, scipy.special, mpmath, and functions of formulas.
 
 Python's `ast` is walked with a list of what is allowed; nothing is passed to `eval`.
 """
