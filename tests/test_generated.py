@@ -296,7 +296,7 @@ def test_the_document_agrees_with_the_kernels(
     for cells, row_of in zip(
         table, [[r for r in rows if r.unit.endswith(f"/{s}.cu")] for s in programs], strict=True
     ):
-        dtypes, variants = cells[-3].split(), cells[-2].split()
+        dtypes, variants = cells[-4].split(), cells[-3].split()
         assert [(d, v) for d in dtypes for v in variants] == [(r.dtype, r.variant) for r in row_of]
         assert cells[1] == row_of[0].plan
 

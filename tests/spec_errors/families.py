@@ -114,10 +114,10 @@ case(
 )
 case(
     "a default of an attribute whose field has one",
-    ("{from: number}", "{from: number, default: 2}"),
+    ("{from: number, require: isfinite(number)}", "{from: number, default: 2}"),
     errors=[
         (
-            "default: 2",
+            "from: number, default: 2",
             "ops.mix.attrs.weight.default: a default is for fields with `default: kind`, and only these need "
             "one (default: a number, and number: {default: kind})",
         )
