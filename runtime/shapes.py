@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 __all__ = [
+    "broadcast_shapes",
     "broadcasts",
     "extents",
     "flat",
@@ -52,6 +54,15 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(
         extent in (1, wanted) for extent, wanted in zip(reversed(shape), reversed(target), strict=False)
     )
+
+
+def broadcast_shapes(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Every shape that NumPy's rules broadcast to exactly `shape`, other than itself."""
+    found = [()]
+    for rank in range(1, len(shape) + 1):
+        extents = [(extent, 1) if extent != 1 else (1,) for extent in shape[len(shape) - rank :]]
+        found += itertools.product(*extents)
+    return tuple(one for one in found if one != shape)
 
 
 def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:

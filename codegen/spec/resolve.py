@@ -9,10 +9,21 @@ from pathlib import Path as FilePath
 from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check_reference, free_names
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
+from baracuda.codegen.spec.attention import AttentionBuilder
 from baracuda.codegen.spec.families import resolve_family
 from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
-from baracuda.codegen.spec.model import Attribute, Family, HostFormulas, Monoid, Op, Program, Spec, stem_of
+from baracuda.codegen.spec.model import (
+    Attribute,
+    Family,
+    HostFormulas,
+    Monoid,
+    Op,
+    Program,
+    Spec,
+    TileSet,
+    stem_of,
+)
 from baracuda.codegen.spec.monoids import resolve_monoid
 from baracuda.codegen.spec.pairs import PLACES, PairBuilder
 from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
@@ -182,11 +193,13 @@ def _resolve_op(
         for chosen in _option_choices(block, options, (*path, direction), problems, always):
             whole, places = _with_options(block, chosen, (*path, direction))
             where = (*path, direction)
-            builder: Builder | PairBuilder = (
-                Builder(family, direction, monoids, attributes, problems, where, places)
-                if family.pairs is None
-                else PairBuilder(family, direction, attributes, host, problems, where, places)
-            )
+            builder: Builder | PairBuilder | AttentionBuilder
+            if family.pairs is not None:
+                builder = PairBuilder(family, direction, attributes, host, problems, where, places)
+            elif family.tiles:
+                builder = AttentionBuilder(family, direction, attributes, problems, where, places)
+            else:
+                builder = Builder(family, direction, monoids, attributes, problems, where, places)
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
             if program is None:
@@ -245,13 +258,19 @@ def _resolve_op(
         if entry.holds is None
         else _scale(entry.holds, sorted({*known, *entry.ref_let}), monoids, (*path, "holds"), problems)
     )
+    tiles: dict[str, TileSet] = {}
+    for key, tile_set in family.tiles.items():
+        tiles.update(dict.fromkeys(dtypes.expand([key], ("families", family.name, "tiles", key)), tile_set))
+    for dtype in expanded if family.tiles else ():
+        if dtype not in tiles:
+            problems.add((*path, "dtypes"), f"the family has no tiles for {dtype}", "tiles for each dtype")
     if len(problems) > before:
         return None
     return Op(
         name, entry.doc, family, entry.kind, expanded, attributes, options,
         {key: tuple(values) for key, values in entry.samples.items()},
         programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
-        source.line(path), host,
+        source.line(path), host=host, tiles=tiles,
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@
 // are then added one by one where their weight is not zero. Finite numbers get the very same bits either way.
 //
 // A Formula gives, for the forward, `score(product, mask)` and `nothing()`, the result of a row without a key; for the
-// backward `delta(attn, dattn)`, whose sum a row's `dscores(attn, dattn, delta)` get, and the factors `dq`, `dk`, `dv` of
-// the products.
+// backward `delta(attn, dattn)`, whose sum a row's `dscores(attn, dattn, delta)` get, and `dq`, `dk`, `dv`
+// of the products.
 #pragma once
 #include <baracuda/math.cuh>
 #include <baracuda/tile_product.cuh>
@@ -536,7 +536,7 @@ struct AttentionKeySums {
 // Two stages of weights and items.
 template <class Tiles> BARACUDA_FN constexpr int key_sum_elements() { return 2 * Tiles::KEYS * (Tiles::ROW_STRIDE + Tiles::HEAD_STRIDE); }
 
-template <class Tiles, class Factor> BARACUDA_FN void attention_key_sums(const AttentionKeySums& p, Factor factor) {
+template <class Tiles, class Formula> BARACUDA_FN void attention_key_sums(const AttentionKeySums& p, const Formula& formula) {
     // Here the rows of a tile are keys, QUERIES of them, and depth is KEYS queries at a time.
     using T = typename Tiles::T;
     using A = typename Tiles::A;
@@ -601,7 +601,7 @@ template <class Tiles, class Factor> BARACUDA_FN void attention_key_sums(const A
     if (!works) return;
     store_sum<Tiles>(rows_of<T>(p.out, p.out_rows, place.batch, place.head) + (place.first + warp_row) * p.out_rows.stride[2] + first_column,
                      p.out_rows.stride[2], stages + warp_row * Tiles::HEAD_STRIDE, sum, at_most(rows - warp_row, UNIT_ROWS), columns,
-                     shape.is_aligned(2), [&](A value, int) { return factor(value); });
+                     shape.is_aligned(2), [&](A value, int) { return p.of_keys ? formula.dk(value) : formula.dv(value); });
 }
 
 }  // namespace baracuda
