@@ -248,30 +248,33 @@ template <class Tiles> BARACUDA_FN constexpr int forward_elements() {
     return Tiles::QUERIES * (Tiles::HEAD_STRIDE + Tiles::KEY_STRIDE) + 2 * Tiles::KEYS * Tiles::HEAD_STRIDE;
 }
 
+// The term that a mask gives a score; -inf: the query does not see the key.
+template <class T> BARACUDA_FN compute_t<T> mask_term(const AttentionForward& p, i64 at) {
+    if (p.mask_is_bool) return static_cast<const u8*>(p.mask)[at] != 0 ? 0 : -inf<compute_t<T>>;
+    return widen(static_cast<const T*>(p.mask)[at]);
+}
+
 // The scores of a tile of keys, from the products: -inf where a query does not see a key.
 template <class Tiles, class Formula>
 BARACUDA_FN void find_scores(typename Tiles::KeySum& sum, const AttentionForward& p, const Formula& formula, const AttentionPlace& place, i64 first_row,
                              i64 first_key) {
-    using T = typename Tiles::T;
     using A = typename Tiles::A;
     const int lane = int(threadIdx.x % 32);
     BARACUDA_UNROLL
     for (int r = 0; r < 2; ++r) {
-        const i64 row = first_row + unit_row(lane, 2 * r), end = row < p.shape.queries ? p.shape.keys_of(row) : 0;
-        const i64 mask_row = place.batch * p.mask_stride[0] + place.head * p.mask_stride[1] + row * p.mask_stride[2];
+        const i64 row = first_row + unit_row(lane, 2 * r);
+        const i64 seen = (row < p.shape.queries ? p.shape.keys_of(row) : 0) - first_key;
+        const int limit = at_most(seen, Tiles::KEYS);
+        const i64 step = p.mask_stride[3];
+        i64 at = place.batch * p.mask_stride[0] + place.head * p.mask_stride[1] + row * p.mask_stride[2] + (first_key + unit_column(lane, 0)) * step;
         BARACUDA_UNROLL
-        for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+        for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit, at += UNIT_COLUMNS * step)
             BARACUDA_UNROLL
-            for (int i = 2 * r; i < 2 * r + 2; ++i) {
-                const i64 key = first_key + unit * UNIT_COLUMNS + unit_column(lane, i);
-                A mask = A(0);
-                bool seen = key < end;
-                if (seen && p.mask != nullptr) {
-                    const i64 at = mask_row + key * p.mask_stride[3];
-                    if (p.mask_is_bool) seen = static_cast<const u8*>(p.mask)[at] != 0;
-                    else mask = widen(static_cast<const T*>(p.mask)[at]);
-                }
-                sum[unit][i] = seen && mask != -inf<A> ? formula.score(sum[unit][i], mask) : -inf<A>;
+            for (int c = 0; c < 2; ++c) {
+                A& score = sum[unit][2 * r + c];
+                A mask = unit * UNIT_COLUMNS + unit_column(lane, c) < limit ? A(0) : -inf<A>;
+                if (p.mask != nullptr && mask == 0) mask = mask_term<typename Tiles::T>(p, at + c * step);
+                score = mask == -inf<A> ? mask : formula.score(score, mask);
             }
     }
 }
@@ -298,49 +301,75 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const A
         rows_of<T>(p.k, p.k_rows, place.batch, kv_head), p.q_rows.stride[2], p.k_rows.stride[2], shape.d_k, shape.keys, rows,
         shape.is_aligned(0), shape.is_aligned(1)};
 
-    A top[2], total[2], share[2], base[2];
+    T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
+        : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
+    const auto weight_at = [&](int unit, int i) -> T& {
+        return weights[unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)];
+    };
+
+    // First y. Its weights are exp(score - base) with the largest score so far for a base; what was summed before is
+    // rescaled. Then, where they are asked for, the weights themselves, and what care has left out of y.
+    A top[2], total[2], base[2], share[2];
     typename Tiles::HeadSum y;
     typename Tiles::KeySum sum;
     bool careful = false;
-    for (;;) {
-        // Weights are exp(score - base) with the largest score so far for a base; what was summed before is rescaled.
-        clear(y);
-        top[0] = top[1] = -inf<A>;
-        total[0] = total[1] = A(0);
+    for (bool sums = true;;) {
+        if (sums) {
+            clear(y);
+            top[0] = top[1] = -inf<A>;
+            total[0] = total[1] = base[0] = base[1] = A(0);
+        }
         if (end > 0) scores.begin(0);
-        for (i64 first_key = 0; first_key < end; first_key += Tiles::KEYS) {
+        const i64 stop = sums ? end : shape.keys;
+        BARACUDA_KEEP_LOOP
+        for (i64 first_key = 0; first_key < stop; first_key += Tiles::KEYS) {
             const int key_count = at_most(shape.keys - first_key, Tiles::KEYS);
-            const bool more = first_key + Tiles::KEYS < end;
-            load_tile<Tiles::KEYS, Tiles::THREADS>(v_tile, Tiles::HEAD_STRIDE, v + first_key * p.v_rows.stride[2], p.v_rows.stride[2], key_count,
-                                                   columns, shape.is_aligned(2));
+            const bool more = first_key + Tiles::KEYS < end, seen = first_key < end;
+            if (sums)
+                load_tile<Tiles::KEYS, Tiles::THREADS>(v_tile, Tiles::HEAD_STRIDE, v + first_key * p.v_rows.stride[2], p.v_rows.stride[2], key_count,
+                                                       columns, shape.is_aligned(2));
             commit_copies();
-            scores.template multiply<1>(sum, first_key, warp_row, works);
+            if (seen) scores.template multiply<1>(sum, first_key, warp_row, works);
             if (more) scores.next(first_key + Tiles::KEYS);
             if (works) {
-                find_scores<Tiles>(sum, p, formula, place, first_row, first_key);
-                BARACUDA_UNROLL
-                for (int r = 0; r < 2; ++r) {
-                    A most = top[r];
+                if (seen) find_scores<Tiles>(sum, p, formula, place, first_row, first_key);
+                if (sums) {
                     BARACUDA_UNROLL
-                    for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) most = larger(larger(most, sum[unit][2 * r]), sum[unit][2 * r + 1]);
-                    most = largest_of_row(most);
-                    base[r] = most == -inf<A> ? A(0) : most;
-                    const A rescale = exp(top[r] - base[r]);
-                    top[r] = most;
-                    total[r] *= rescale;
-                    BARACUDA_UNROLL
-                    for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+                    for (int r = 0; r < 2; ++r) {
+                        A most = top[r];
                         BARACUDA_UNROLL
-                        for (int i = 2 * r; i < 2 * r + 2; ++i) y[unit][i] *= rescale;
-                    BARACUDA_UNROLL
-                    for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                        for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) most = larger(larger(most, sum[unit][2 * r]), sum[unit][2 * r + 1]);
+                        most = largest_of_row(most);
+                        base[r] = most == -inf<A> ? A(0) : most;
+                        const A rescale = exp(top[r] - base[r]);
+                        top[r] = most;
+                        total[r] *= rescale;
                         BARACUDA_UNROLL
-                        for (int i = 2 * r; i < 2 * r + 2; ++i) {
-                            const A weight = exp(sum[unit][i] - base[r]);
-                            total[r] += weight;
-                            weights[unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)] = rounded<T>(weight);
-                        }
+                        for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+                            BARACUDA_UNROLL
+                            for (int i = 2 * r; i < 2 * r + 2; ++i) y[unit][i] *= rescale;
+                    }
                 }
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                    BARACUDA_UNROLL
+                    for (int i = 0; i < 4; ++i) {
+                        A weight = seen ? exp(sum[unit][i] - base[i / 2]) : A(0);
+                        if (sums) total[i / 2] += weight;
+                        else weight = total[i / 2] == 0 ? formula.nothing() : weight * share[i / 2];
+                        weight_at(unit, i) = rounded<T>(weight);
+                    }
+                __syncwarp();
+            }
+            if (!sums) {
+                if (!works) continue;
+                if (attn != nullptr)
+                    store_rows(attn + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
+                if (careful)
+                    add_not_finite<T>(y, weight_view, 0, columns, at_most(end - first_key, key_count),
+                                      [&](int key, int column) { return v[(first_key + key) * p.v_rows.stride[2] + column]; });
+                __syncwarp();
+                continue;
             }
             if (more) wait_for_copies<1>();
             else wait_for_copies<0>();
@@ -353,49 +382,22 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const A
                 multiply_tiles<typename Tiles::Product>(y, weight_view, 0, TileView<T, false>{v_tile, Tiles::HEAD_STRIDE}, columns, key_count);
             __syncthreads();  // the tile of v is free
         }
+        if (!sums) break;
+        if (!careful && __syncthreads_or(works && !all_finite(y, columns))) {
+            careful = true;
+            continue;
+        }
         BARACUDA_UNROLL
         for (int r = 0; r < 2; ++r) {
             total[r] = sum_of_row(total[r]);
-            base[r] = top[r] == -inf<A> ? A(0) : top[r];
             share[r] = A(1) / total[r];
         }
-        if (careful || !__syncthreads_or(works && !all_finite(y, columns))) break;
-        careful = true;
-    }
-    BARACUDA_UNROLL
-    for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
         BARACUDA_UNROLL
-        for (int i = 0; i < 4; ++i) y[unit][i] *= share[i / 2];
-
-    // The weights, of which each is final now, and what care has left out of y.
-    T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
-        : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
-    if (attn != nullptr || careful) {
-        if (end > 0) scores.begin(0);
-        for (i64 first_key = 0; first_key < shape.keys; first_key += Tiles::KEYS) {
-            const int key_count = at_most(shape.keys - first_key, Tiles::KEYS);
-            if (first_key < end) {
-                scores.template multiply<0>(sum, first_key, warp_row, works);
-                if (first_key + Tiles::KEYS < end) scores.next(first_key + Tiles::KEYS);
-            }
-            if (!works) continue;
-            if (first_key < end) find_scores<Tiles>(sum, p, formula, place, first_row, first_key);
+        for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
             BARACUDA_UNROLL
-            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
-                BARACUDA_UNROLL
-                for (int i = 0; i < 4; ++i) {
-                    const A score = first_key < end ? sum[unit][i] : -inf<A>;
-                    const A weight = total[i / 2] == 0 ? formula.nothing() : exp(score - base[i / 2]) * share[i / 2];
-                    weights[unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)] = rounded<T>(weight);
-                }
-            __syncwarp();
-            if (attn != nullptr)
-                store_rows(attn + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
-            if (careful)
-                add_not_finite<T>(y, weight_view, 0, columns, at_most(end - first_key, key_count),
-                                  [&](int key, int column) { return v[(first_key + key) * p.v_rows.stride[2] + column]; });
-            __syncwarp();
-        }
+            for (int i = 0; i < 4; ++i) y[unit][i] *= share[i / 2];
+        if (attn == nullptr && !careful) break;
+        sums = false;
     }
     __syncthreads();
     if (works)
@@ -440,73 +442,60 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_score_gradients
         dy_tile, v_tile, rows_of<T>(p.dy, p.dy_rows, place.batch, place.head) + place.first * p.dy_rows.stride[2],
         rows_of<T>(p.v, p.v_rows, place.batch, kv_head), p.dy_rows.stride[2], p.v_rows.stride[2], shape.d_v, shape.keys, rows,
         shape.is_aligned(3), shape.is_aligned(1)};
-    const auto load_attn = [&](i64 first_key) {
-        load_tile<Tiles::QUERIES, Tiles::THREADS>(attn_tile, Tiles::KEY_STRIDE, attn + first_key, shape.keys, rows,
-                                                  at_most(shape.keys - first_key, Tiles::KEYS), shape.is_aligned(2));
-    };
     const auto weight_at = [&](int unit, int i) -> T& {
         return weights[unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)];
     };
 
+    // First the sums over rows, then what needs them. Both find the products anew: that costs less than memory for them.
     typename Tiles::KeySum dattn;
-    A delta[2] = {A(0), A(0)};
-    if (end > 0) products.begin(0);
-    for (i64 first_key = 0; first_key < end; first_key += Tiles::KEYS) {
-        load_attn(first_key);
-        commit_copies();
-        products.template multiply<0>(dattn, first_key, warp_row, works);
-        if (first_key + Tiles::KEYS < end) products.next(first_key + Tiles::KEYS);
-        if (works) {
-            BARACUDA_UNROLL
-            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
-                BARACUDA_UNROLL
-                for (int i = 0; i < 4; ++i) {
-                    const A weight = first_key + unit * UNIT_COLUMNS + unit_column(lane, i) < shape.keys ? widen(weight_at(unit, i)) : A(0);
-                    delta[i / 2] += weight == 0 ? A(0) : formula.delta(weight, dattn[unit][i]);
-                }
-        }
-        __syncthreads();  // the tile of attn is free
-    }
-    BARACUDA_UNROLL
-    for (int r = 0; r < 2; ++r) delta[r] = sum_of_row(delta[r]);
-
     typename Tiles::HeadSum dq;
-    for (bool careful = false;; careful = true) {
-        clear(dq);
+    A delta[2] = {A(0), A(0)};
+    clear(dq);
+    bool careful = false;
+    for (bool sums = true;;) {
         if (end > 0) products.begin(0);
-        for (i64 first_key = 0; first_key < shape.keys; first_key += Tiles::KEYS) {
+        const i64 stop = sums || dscores == nullptr ? end : shape.keys;
+        BARACUDA_KEEP_LOOP
+        for (i64 first_key = 0; first_key < stop; first_key += Tiles::KEYS) {
             const int key_count = at_most(shape.keys - first_key, Tiles::KEYS);
             if (first_key >= end) {  // nobody sees these keys
-                if (dscores == nullptr) break;
                 for (int number = lane; works && number < at_most(rows - warp_row, UNIT_ROWS) * key_count; number += 32)
                     dscores[number / key_count * shape.keys + first_key + number % key_count] = T{};
                 continue;
             }
-            load_attn(first_key);
-            if (columns > 0)
+            const bool more = first_key + Tiles::KEYS < end;
+            load_tile<Tiles::QUERIES, Tiles::THREADS>(attn_tile, Tiles::KEY_STRIDE, attn + first_key, shape.keys, rows, key_count, shape.is_aligned(2));
+            if (!sums && columns > 0)
                 load_tile<Tiles::KEYS, Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, k + first_key * p.k_rows.stride[2], p.k_rows.stride[2], key_count,
                                                        columns, shape.is_aligned(0));
             commit_copies();
-            products.template multiply<0>(dattn, first_key, warp_row, works);
-            if (first_key + Tiles::KEYS < end) products.next(first_key + Tiles::KEYS);
+            products.template multiply<1>(dattn, first_key, warp_row, works);
+            if (more) {
+                products.next(first_key + Tiles::KEYS);
+                wait_for_copies<1>();
+            } else {
+                wait_for_copies<0>();
+            }
+            __syncthreads();
             if (works) {
                 BARACUDA_UNROLL
                 for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
                     BARACUDA_UNROLL
                     for (int i = 0; i < 4; ++i) {
-                        const bool inside = first_key + unit * UNIT_COLUMNS + unit_column(lane, i) < shape.keys;
-                        T& weight = weight_at(unit, i);
-                        weight = inside ? rounded<T>(formula.dscores(widen(weight), dattn[unit][i], delta[i / 2])) : T{};
+                        T& item = weight_at(unit, i);
+                        const A weight = unit * UNIT_COLUMNS + unit_column(lane, i) < key_count ? widen(item) : A(0);
+                        if (sums) delta[i / 2] += weight == 0 ? A(0) : formula.delta(weight, dattn[unit][i]);
+                        else item = rounded<T>(formula.dscores(weight, dattn[unit][i], delta[i / 2]));
                     }
                 __syncwarp();
-                if (dscores != nullptr)
+                if (!sums && dscores != nullptr)
                     store_rows(dscores + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
             }
             if (careful) {
                 keep_finite<Tiles::KEYS, Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, columns);
                 __syncthreads();
             }
-            if (works && columns > 0) {
+            if (!sums && works && columns > 0) {
                 multiply_tiles<typename Tiles::Product>(dq, weight_view, 0, TileView<T, false>{k_tile, Tiles::HEAD_STRIDE}, columns, key_count);
                 if (careful)
                     add_not_finite<T>(dq, weight_view, 0, columns, key_count,
@@ -514,7 +503,15 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_score_gradients
             }
             __syncthreads();  // the tiles of attn and k are free
         }
+        if (sums) {
+            BARACUDA_UNROLL
+            for (int r = 0; r < 2; ++r) delta[r] = sum_of_row(delta[r]);
+            sums = false;
+            continue;
+        }
         if (careful || columns == 0 || !__syncthreads_or(works && !all_finite(dq, columns))) break;
+        clear(dq);
+        careful = true;
     }
     if (!works || columns == 0) return;
     store_sum<Tiles>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2] + first_column, p.dq_rows.stride[2],

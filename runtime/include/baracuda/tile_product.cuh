@@ -2,7 +2,7 @@
 //
 // A sum is made of units of 16 rows and 8 columns. Whatever the arithmetic, a lane holds the same four elements of a
 // unit: rows g and g + 8, columns 2 t and 2 t + 1, where g = lane / 4 and t = lane % 4. So what is done with a sum is
-// written once. Depth, the axis that is summed over, goes in steps of 16; a tile is zero where its operand ends.
+// written once. Depth, the axis that is summed over, goes in steps of up to 16; a tile is zero where its operand ends.
 //
 //   f16, bf16   mma.m16n8k16, sums in f32
 //   f64         mma.m8n8k4, sums in f64
@@ -83,7 +83,7 @@ inline void multiply_by_map(typename Kind::Sum (&sum)[UNITS][4], const HeldByLan
 // f16 and bf16: registers of two elements each.
 template <class T> struct HalfProduct {
     using Sum = float;
-    static constexpr int LEFT = 8, RIGHT = 4;
+    static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
     struct Left { u32 pair[4]; };
     struct Right { u32 pair[2]; };
 
@@ -172,7 +172,7 @@ private:
 
 // Kinds whose registers hold one element: loads by the map.
 template <class Kind, class T> struct SingleLoads {
-    static constexpr int LEFT = 8, RIGHT = 4;
+    static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
     struct Left { T item[LEFT]; };
     struct Right { T item[RIGHT]; };
     template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth, int lane) {
@@ -265,8 +265,9 @@ struct Tf32Product : SingleLoads<Tf32Product, f32> {
 // side by side are one access.
 struct FloatProduct {
     using Sum = float;
-    struct Left { float row[2][DEPTH_STEP]; };
-    struct Right { float column[2][DEPTH_STEP]; };
+    static constexpr int DEPTH = 4;
+    struct Left { float row[2][DEPTH]; };
+    struct Right { float column[2][DEPTH]; };
 
     template <bool INNER> BARACUDA_FN static Left load_left(const TileView<f32, INNER>& tile, int outer, int depth, int lane) {
         Left left;
@@ -285,7 +286,7 @@ struct FloatProduct {
             } else {
                 struct alignas(8) Two { float item[2]; };
                 BARACUDA_UNROLL
-                for (int d = 0; d < DEPTH_STEP; ++d) {
+                for (int d = 0; d < DEPTH; ++d) {
                     const Two two = load_whole<Two>(tile.at(first, depth + d));
                     right[unit].column[0][d] = two.item[0];
                     right[unit].column[1][d] = two.item[1];
@@ -295,7 +296,7 @@ struct FloatProduct {
     }
     template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left, const Right (&right)[UNITS], int) {
         BARACUDA_UNROLL
-        for (int depth = 0; depth < DEPTH_STEP; ++depth)
+        for (int depth = 0; depth < DEPTH; ++depth)
             BARACUDA_UNROLL
             for (int unit = 0; unit < UNITS; ++unit)
                 BARACUDA_UNROLL
@@ -303,17 +304,14 @@ struct FloatProduct {
     }
 
 private:
-    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH_STEP], const TileView<f32, INNER>& tile, int outer, int depth) {
+    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile, int outer, int depth) {
         if constexpr (INNER) {
+            const Pack<f32> pack = load_pack(tile.at(outer, depth));
             BARACUDA_UNROLL
-            for (int d = 0; d < DEPTH_STEP; d += 4) {
-                const Pack<f32> pack = load_pack(tile.at(outer, depth + d));
-                BARACUDA_UNROLL
-                for (int s = 0; s < 4; ++s) line[d + s] = pack.item[s];
-            }
+            for (int d = 0; d < DEPTH; ++d) line[d] = pack.item[d];
         } else {
             BARACUDA_UNROLL
-            for (int d = 0; d < DEPTH_STEP; ++d) line[d] = *tile.at(outer, depth + d);
+            for (int d = 0; d < DEPTH; ++d) line[d] = *tile.at(outer, depth + d);
         }
     }
 };
@@ -327,7 +325,8 @@ template <> struct ProductOf<f32, true> { using type = Tf32Product; };
 template <class Product> constexpr int UNITS_AT_ONCE = sizeof(typename Product::Right) <= 32 ? 4 : 2;
 
 // sum += left * right over `depth` elements: 16 rows of left from `row` on, and `columns` columns of right.
-// Both go in whole steps and units, so the tiles must be zero up to the next multiple of 16.
+// Both go in whole steps and units: the tiles are zero up to the next multiple of 16 in depth, and have room for whole
+// groups of units.
 template <class Product, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
 BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[UNITS][4], const TileView<T, LEFT_INNER>& left, int row,
                                 const TileView<T, RIGHT_INNER>& right, int columns, int depth) {
@@ -335,7 +334,7 @@ BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[UNITS][4], const Ti
     static_assert(UNITS % AT_ONCE == 0, "units go in whole groups");
     const int lane = int(threadIdx.x % 32);
     BARACUDA_KEEP_LOOP
-    for (int step = 0; step < depth; step += DEPTH_STEP) {
+    for (int step = 0; step < depth; step += Product::DEPTH) {
         const auto of_rows = Product::load_left(left, row, step, lane);
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
