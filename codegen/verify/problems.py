@@ -31,7 +31,12 @@ HEAD_SIZES: Sequence[Mapping[str, int]] = (
     {"d_k": 20, "d_v": 7},
 )
 #: The same for domains of few elements, where numerical derivatives move every one.
-SMALL_HEAD_SIZES: Sequence[Mapping[str, int]] = ({"d_k": 2, "d_v": 3}, {"d_k": 3, "d_v": 1}, {"d_k": 1, "d_v": 2})
+SMALL_HEAD_SIZES: Sequence[Mapping[str, int]] = (
+    {"d_k": 2, "d_v": 3},
+    {"d_k": 3, "d_v": 1},
+    {"d_k": 1, "d_v": 2},
+    {"d_k": 2, "d_v": 2},
+)
 _FEW = 64
 
 #: Values of numeric fields for ops that name none in `samples`, by the field's type.
