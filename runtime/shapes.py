@@ -8,6 +8,7 @@ import math
 __all__ = [
     "broadcast_shapes",
     "broadcasts",
+    "divides",
     "extents",
     "flat",
     "is_even",
@@ -73,6 +74,11 @@ def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
 def is_even(extent: int) -> bool:
     """Whether an extent is an even number."""
     return extent % 2 == 0
+
+
+def divides(part: int, whole: int) -> bool:
+    """Whether an extent is a whole number of times in another; 0 is so in 0 alone."""
+    return part == whole or (part > 0 and whole % part == 0)
 
 
 def numel(shape: tuple[int, ...]) -> int:

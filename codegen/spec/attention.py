@@ -206,19 +206,25 @@ class AttentionBuilder:
             return node
 
         whole = rewrite(expr, visit)
-        self._add(name, whole, numbers, path, results)
+        self._add(name, whole, expr, numbers, path, results)
         if name == "dscores":
             if len(sums) != 1:
                 self.problems.add(path, f"{to_text(expr)}: {len(sums)} sums over the row", "sum(...), once")
             else:
-                self._add("delta", sums[0], numbers, path, results)
+                self._add("delta", sums[0], expr, numbers, path, results)
 
     def _add(
-        self, name: str, expr: Expr, numbers: Mapping[str, Type], path: Path, results: dict[str, Statement]
+        self,
+        name: str,
+        expr: Expr,
+        written: Expr,
+        numbers: Mapping[str, Type],
+        path: Path,
+        results: dict[str, Statement],
     ) -> None:
         seen = dict.fromkeys(METHODS[self.direction][name], COMPUTE)
         try:
             infer(expr, {**numbers, **seen}, COMPUTE)
         except FormulaError as error:
-            self.problems.add(path, f"{to_text(expr)}: {error}")
+            self.problems.add(path, f"{to_text(written)}: {error}")
         results[name] = Statement(name, "compute", expr)

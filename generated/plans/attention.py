@@ -14,7 +14,7 @@ from baracuda.contract import OpRecord, TensorRule, TileRecord, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
-from baracuda.shapes import broadcast_shapes, is_even
+from baracuda.shapes import broadcast_shapes, divides, is_even
 from baracuda.wide import PI, HostValues, ceil, clamp, computed, floor, log, numbers, power, wide
 
 from .kinds import AttentionKind
@@ -1003,7 +1003,12 @@ class SdpaPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
-            tiles={"f16": TileRecord((64, 128), 64, 64), "bf16": TileRecord((64, 128), 64, 64), "f32": TileRecord((64, 128), 64, 32), "f64": TileRecord((64,), 64, 32)},
+            tiles={
+                "f16": TileRecord((64, 128), 64, 64),
+                "bf16": TileRecord((64, 128), 64, 64),
+                "f32": TileRecord((64, 128), 64, 32),
+                "f64": TileRecord((64,), 64, 32),
+            },
         ),
     }
     ALTERNATIVES = (
@@ -1027,7 +1032,12 @@ class SdpaPlan(Plan):
                 ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
                 contraction=True,
                 choices={"causal": ("none", "top_left", "bottom_right")},
-                tiles={"f16": TileRecord((64, 128), 64, 64), "bf16": TileRecord((64, 128), 64, 64), "f32": TileRecord((64, 128), 64, 32), "f64": TileRecord((64,), 64, 32)},
+                tiles={
+                    "f16": TileRecord((64, 128), 64, 64),
+                    "bf16": TileRecord((64, 128), 64, 64),
+                    "f32": TileRecord((64, 128), 64, 32),
+                    "f64": TileRecord((64,), 64, 32),
+                },
             ),
         ),
     )
@@ -1072,10 +1082,10 @@ class SdpaPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
-        if not (desc.num_kv_heads == desc.num_heads or (desc.num_kv_heads > 0 and desc.num_heads % desc.num_kv_heads == 0)):
+        if not divides(desc.num_kv_heads, desc.num_heads):
             yield (
                 f"num_kv_heads is {desc.num_kv_heads}, num_heads is {desc.num_heads}, "
-                "want num_kv_heads == num_heads or num_kv_heads > 0 and num_heads % num_kv_heads == 0"
+                "want a num_kv_heads that divides num_heads"
             )
         if desc.kind.value == "sdpa" and not math.isfinite(desc.scale):
             yield f"scale is {desc.scale}, want isfinite(scale)"
@@ -1156,7 +1166,12 @@ class SdpaBackwardPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
-            tiles={"f16": TileRecord((64, 128), 64, 64), "bf16": TileRecord((64, 128), 64, 64), "f32": TileRecord((64, 128), 64, 32), "f64": TileRecord((64,), 64, 32)},
+            tiles={
+                "f16": TileRecord((64, 128), 64, 64),
+                "bf16": TileRecord((64, 128), 64, 64),
+                "f32": TileRecord((64, 128), 64, 32),
+                "f64": TileRecord((64,), 64, 32),
+            },
         ),
     }
 
@@ -1205,10 +1220,10 @@ class SdpaBackwardPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
-        if not (desc.num_kv_heads == desc.num_heads or (desc.num_kv_heads > 0 and desc.num_heads % desc.num_kv_heads == 0)):
+        if not divides(desc.num_kv_heads, desc.num_heads):
             yield (
                 f"num_kv_heads is {desc.num_kv_heads}, num_heads is {desc.num_heads}, "
-                "want num_kv_heads == num_heads or num_kv_heads > 0 and num_heads % num_kv_heads == 0"
+                "want a num_kv_heads that divides num_heads"
             )
         if desc.kind.value == "sdpa" and not math.isfinite(desc.scale):
             yield f"scale is {desc.scale}, want isfinite(scale)"
