@@ -489,7 +489,7 @@ def _deciding(arrays: list[Any]) -> list[Any]:
 
 def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[str]) -> PrecisionGuarantee:
     """What an op promises; `never` are outputs that are never there."""
-    others = never.union(engine.cross_row_outputs())
+    others = {*never, *engine.cross_row_outputs()}
     precision = engine.math_precision()
     return PrecisionGuarantee(
         math_precision=precision,

@@ -59,7 +59,7 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def broadcast_shapes(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Every shape that NumPy's rules broadcast to exactly `shape`, other than itself."""
-    found = [()]
+    found: list[tuple[int, ...]] = [()]
     for rank in range(1, len(shape) + 1):
         extents = [(extent, 1) if extent != 1 else (1,) for extent in shape[len(shape) - rank :]]
         found += itertools.product(*extents)

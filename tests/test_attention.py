@@ -55,7 +55,9 @@ def attend(backend, dtype, q, k, v, *, mask=None, preference=None, wants_attn=Tr
     return y.values(backend), attn.values(backend)
 
 
-def gradients(backend, dtype, q, k, v, attn, dy, *, preference=None, wanted="dq dk dv", scratch=True, **fields):
+def gradients(
+    backend, dtype, q, k, v, attn, dy, *, preference=None, wanted="dq dk dv", scratch=True, **fields
+):
     """The gradients that are wanted, by name."""
     desc = descriptor(dtype, q, k, v, backward=True, **fields)
     given = {"q": q, "k": k, "v": v, "attn": attn, "dy": dy}
@@ -166,7 +168,7 @@ def test_which_heads_share(backend, dtype):
 
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
 def test_an_expanded_gradient(backend, dtype):
-    """https://github.com/ROCm/TransformerEngine/pull/623: what `loss.sum()` hands down, sliced, transposed."""
+    """https://github.com/ROCm/TransformerEngine/pull/623: what `loss.sum()` hands down, slices."""
     q, k, v, _ = operands(dtype, queries=20, keys=30, d_v=8)
     _, attn = attend(backend, dtype, q, k, v)
     for layout in ("first axis expanded", "sliced rows", "transposed", "rotated axes", "reversed"):
@@ -200,7 +202,7 @@ def test_strides_of_single_elements_say_nothing(backend, dtype):
 @pytest.mark.parametrize("planted", [NAN, INF, -INF])
 @pytest.mark.parametrize("additive", [False, True])
 def test_masked_keys_are_never_read_into_a_result(backend, dtype, planted, additive):
-    """Keys that nobody sees, as of a cache that is not full: every result has the bits that finite ones give."""
+    """Keys that nobody sees, as of a cache that is not full: results have the bits that finite ones give."""
     q, k, v, dy = operands(dtype)
     hidden = np.zeros(90, bool)
     hidden[[0, 17, 63, 64, 65, 88, 89]] = True
@@ -446,8 +448,8 @@ def test_scores_that_grow_with_every_key(spec, backend, dtype):
     """What was summed is rescaled at every tile, and keeps its digits."""
     op = spec.ops["sdpa"]
     fields = {
-        "batch_size": 1, "num_heads": 1, "query_len": 3, "key_len": 600, "num_kv_heads": 1, "d_k": 1, "d_v": 9,
-        "scale": 1.0, "causal": "none", "masked_row": "zero",
+        "batch_size": 1, "num_heads": 1, "query_len": 3, "key_len": 600, "num_kv_heads": 1, "d_k": 1,
+        "d_v": 9, "scale": 1.0, "causal": "none", "masked_row": "zero",
     }  # fmt: skip
     problem = verify.Problem(op, "forward", dtype, fields)
     for rising in (1, -1):
@@ -502,7 +504,9 @@ def test_scratch_memory_as_an_argument_or_as_a_workspace(backend, dtype):
         plan(**arrays, dk=dk.array, stream=backend.stream)
     spared = bc.SdpaBackwardPlan.select(backend.stream, desc, PlanPreference(max_workspace=0))
     assert spared.workspace_size() == 0
-    with pytest.raises(InvalidProblem, match=r"dscores_ws is None, want a tensor, or a workspace of \d+ bytes"):
+    with pytest.raises(
+        InvalidProblem, match=r"dscores_ws is None, want a tensor, or a workspace of \d+ bytes"
+    ):
         spared(**arrays, dk=dk.array, stream=backend.stream)
     dk.check_untouched(backend)
 
@@ -515,9 +519,7 @@ def test_gradients_that_need_no_scratch(backend, wanted):
     want = gradients(backend, "f32", q, k, v, attn, dy)
     needs = "dk" in wanted
     preference = None if needs else PlanPreference(max_workspace=0)
-    got = gradients(
-        backend, "f32", q, k, v, attn, dy, wanted=wanted, scratch=needs, preference=preference
-    )
+    got = gradients(backend, "f32", q, k, v, attn, dy, wanted=wanted, scratch=needs, preference=preference)
     for name, value in got.items():
         assert_same_bits(value, want[name])
 
@@ -607,11 +609,11 @@ def test_options_that_are_not_known():
 
 def test_weights_that_are_not_contiguous(backend):
     q, k, v, _ = operands("f32", queries=8, keys=8)
+    plan = bc.SdpaPlan.select(backend.stream, descriptor("f32", q, k, v))
+    tensors = {n: placed(backend, "f32", n, x).array for n, x in {"q": q, "k": k, "v": v}.items()}
+    attn = verify.place(backend, "attn", "f32", (2, 4, 8, 8), None, "transposed")
+    y = verify.place(backend, "y", "f32", (2, 4, 8, 24))
     with pytest.raises(Unsupported, match="SdpaPlan: attn has strides"):
-        plan = bc.SdpaPlan.select(backend.stream, descriptor("f32", q, k, v))
-        tensors = {n: placed(backend, "f32", n, x).array for n, x in {"q": q, "k": k, "v": v}.items()}
-        attn = verify.place(backend, "attn", "f32", (2, 4, 8, 8), None, "transposed")
-        y = verify.place(backend, "y", "f32", (2, 4, 8, 24))
         plan(**tensors, y=y.array, attn=attn.array, stream=backend.stream)
 
 

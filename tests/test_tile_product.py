@@ -1,4 +1,4 @@
-"""Products of tiles by one warp: against NumPy for every kind of arithmetic, and the maps from lanes to elements."""
+"""Products of tiles by one warp, for every kind of arithmetic, and the maps from lanes to elements."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ using Product = baracuda::ProductOf<T, PROBE_TF32>::type;
 using Sum = Product::Sum;
 struct Params { const T *left, *right; Sum* sum; int depth; };
 
-// One warp; the operands come as [outer, depth] (INNER) or [depth, outer] and go to shared memory as they are.
+// One warp; the operands come as [outer, depth] (INNER) or [depth, outer], and stay so in shared memory.
 template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Params& p) {
     constexpr int ROWS = 16, COLUMNS = 32, DEPTH = 48;
     constexpr int LEFT = baracuda::tile_stride<T>(LEFT_INNER ? DEPTH : ROWS);
     constexpr int RIGHT = baracuda::tile_stride<T>(RIGHT_INNER ? DEPTH : COLUMNS);
-    BARACUDA_SHARED(T, left, DEPTH * (ROWS + DEPTH + 16));
-    BARACUDA_SHARED(T, right, DEPTH * (COLUMNS + DEPTH + 16));
+    BARACUDA_SHARED(T, left, 1024);
+    BARACUDA_SHARED(T, right, 2048);
     const int lane = int(threadIdx.x);
     for (int i = lane; i < ROWS * DEPTH; i += 32)
         left[LEFT_INNER ? i / DEPTH * LEFT + i % DEPTH : i / ROWS * LEFT + i % ROWS] = p.left[i];
@@ -39,7 +39,8 @@ template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Para
                                       baracuda::TileView<T, RIGHT_INNER>{right, RIGHT}, COLUMNS, p.depth);
     for (int unit = 0; unit < COLUMNS / 8; ++unit)
         for (int i = 0; i < 4; ++i)
-            p.sum[baracuda::unit_row(lane, i) * COLUMNS + unit * 8 + baracuda::unit_column(lane, i)] = sum[unit][i];
+            p.sum[baracuda::unit_row(lane, i) * COLUMNS + unit * 8 + baracuda::unit_column(lane, i)] =
+                sum[unit][i];
 }
 BARACUDA_KERNEL(probe, nn, 32, Params) { product<true, false>(p); }
 BARACUDA_KERNEL(probe, nt, 32, Params) { product<true, true>(p); }

@@ -72,15 +72,16 @@ def _kinds(spec: Spec) -> str:
 
 
 def _grouped(spec: Spec) -> Iterator[tuple[Op, Program, tuple[str, ...], tuple[str, ...]]]:
-    """Every program with its dtypes and variants: a group of dtypes that follow each other and have the same."""
+    """Every program with its dtypes and variants, in groups of neighbouring dtypes that have the same."""
     for op in spec.ops.values():
         for program in op.all_programs():
-            for names, dtypes in itertools.groupby(op.dtypes, lambda d: (*variants(op, program, d),)):  # noqa: B023
+            of_dtype = {dtype: (*variants(op, program, dtype),) for dtype in op.dtypes}
+            for names, dtypes in itertools.groupby(op.dtypes, of_dtype.__getitem__):
                 yield op, program, tuple(dtypes), names
 
 
 def _matrix(spec: Spec) -> str:
-    """A line an op and direction, or more where dtypes have other variants: dtypes, variants, guarantees."""
+    """A line an op and direction, more where dtypes have other variants: these, bounds, guarantees."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()

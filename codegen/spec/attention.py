@@ -1,8 +1,8 @@
 """Families of attention (template attention): what their tensors must be, and their programs.
 
-The kernels own the products and the softmax; formulas say what happens to each score, weight and sum. `dot(a, b)`
-stands for a product of tiles, `softmax(score, nothing)` for the weights of a row whose scores are `score`, and are
-`nothing` where it has no key.
+The kernels own the products and the softmax; formulas say what happens to each score, weight and sum.
+`dot(a, b)` stands for a product of tiles, `softmax(score, nothing)` for the weights of a row whose scores are
+`score`, and are `nothing` where it has no key.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ _PRODUCTS = {
     },
 }
 #: Formulas that the kernels have themselves.
-_OWN = {"forward": {"attn": "softmax(score, nothing)", "y": "dot(attn, v)"}, "backward": {"dattn": "dot(dy, v)"}}
+_OWN = {
+    "forward": {"attn": "softmax(score, nothing)", "y": "dot(attn, v)"},
+    "backward": {"dattn": "dot(dy, v)"},
+}
 
 _RANK = 4
 _STEP = 16
@@ -98,7 +101,11 @@ def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
         ("queries", [tiles.queries], _STEP),
         ("keys", [tiles.keys], 2 * _STEP),
     ):
-        if not numbers or any(number <= 0 or number % step for number in numbers) or numbers != sorted(numbers):
+        if (
+            not numbers
+            or any(number <= 0 or number % step for number in numbers)
+            or numbers != sorted(numbers)
+        ):
             problems.add((*path, word), f"is {numbers}", f"multiples of {step}, ascending")
 
 
@@ -127,7 +134,7 @@ class AttentionBuilder:
         for word in ("row", "takes"):
             if getattr(block, word):
                 self.problems.add(self._at(word), f"no {word} in a family of attention", "leave it out")
-        formulas = {**{("let", name): text for name, text in block.let.items()}}
+        formulas: dict[tuple[str, ...], object] = {("let", name): text for name, text in block.let.items()}
         formulas |= {(name,): text for name, text in block.outputs.items()}
         results: dict[str, Statement] = {}
         for steps, text in formulas.items():

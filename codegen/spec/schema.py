@@ -126,7 +126,7 @@ class Tensor(Model):
     )
     shares: Identifier | None = Field(
         default=None,
-        description="for an output of attention: the input whose heads may share their memory, as its own may",
+        description="for an output of attention: the input whose heads may share memory, as its own may",
     )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
@@ -149,8 +149,8 @@ class Tiles(Model):
     """The tiles that kernels of attention are made for."""
 
     heads: list[int] = Field(
-        description="elements of a head that a block holds at once, ascending: a kernel each; longer heads go "
-        "in several parts"
+        description="elements of a head that a block holds at once, ascending: a kernel each; longer heads "
+        "go in several parts"
     )
     queries: int = Field(description="queries of a tile, 16 a warp")
     keys: int = Field(description="keys that a block takes at once")
@@ -176,7 +176,9 @@ class Family(Model):
         default=None, description="the descriptor's field with the aggregated axes"
     )
     pairs: Pairs | None = Field(default=None, description="the elements that come in pairs, for rotate")
-    tiles: dict[str, Tiles] = Field(default={}, description="for attention: the tiles of a dtype or dtype set")
+    tiles: dict[str, Tiles] = Field(
+        default={}, description="for attention: the tiles of a dtype or dtype set"
+    )
     shapes: dict[Identifier, list[Expression]] = Field(
         default={}, description="shapes made of the descriptor's extents, by name"
     )

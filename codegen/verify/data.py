@@ -157,7 +157,7 @@ def _own_dtypes(
 
 
 def _mask(problem: Problem, name: str, shape: tuple[int, ...], rng: Generator) -> Any:
-    """None, truth values, or terms of which some are -inf, of a shape that broadcasts; the kind is the problem's."""
+    """None, truth values, or terms of which some are -inf, of a shape that broadcasts."""
     chance = np.random.default_rng(zlib.crc32(f"mask of {problem}".encode()))
     several = [shape, *problem.other_shapes()[name]]
     shape = several[int(chance.integers(len(several)))] if chance.integers(2) else shape
@@ -165,7 +165,11 @@ def _mask(problem: Problem, name: str, shape: tuple[int, ...], rng: Generator) -
     if kind == 0:
         return None
     hidden = rng.random(shape) < 0.3
-    return ~hidden if kind == 1 else rounded(np.where(hidden, -np.inf, rng.standard_normal(shape)), problem.dtype)
+    return (
+        ~hidden
+        if kind == 1
+        else rounded(np.where(hidden, -np.inf, rng.standard_normal(shape)), problem.dtype)
+    )
 
 
 def saved_tensors(problem: Problem, tensors: Mapping[str, Any]) -> dict[str, Any]:

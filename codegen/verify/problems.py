@@ -407,7 +407,7 @@ def _four_extents(shape: Shape) -> Shape:
 
 
 def _attention_extents(shape: Shape) -> Shape:
-    """A domain of batch, heads, queries and keys that is like `shape` and not much larger than a tile or two."""
+    """A domain of batch, heads, queries and keys, like `shape` and not larger than a tile or two."""
     *outer, keys = shape or (1,)
     queries = outer[-1] if outer else 1
     heads = outer[-2] if len(outer) > 1 else 1

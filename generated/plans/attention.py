@@ -723,8 +723,7 @@ class RopeBackwardPlan(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class SdpaDescriptor(Descriptor):
-    """The problem of a SdpaPlan: y = softmax(scale * q k^T + mask) v, for each head of each member of a
-        batch.
+    """The problem of a SdpaPlan: y = softmax(scale * q k^T + mask) v.
 
     Attributes:
         kind: which op (SDPA unless given).
@@ -957,7 +956,7 @@ def _sdpa_nan_scalars(desc: SdpaDescriptor) -> tuple[float | bool | int, ...]:
 
 
 class SdpaPlan(Plan):
-    """y = softmax(scale * q k^T + mask) v, for each head of each member of a batch.
+    """y = softmax(scale * q k^T + mask) v.
 
     SDPA (f16, bf16, f32, f64, masked_row=zero): scaled dot-product attention;
         torch.nn.functional.scaled_dot_product_attention, jax.nn.dot_product_attention

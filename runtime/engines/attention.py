@@ -120,7 +120,9 @@ class _Attention(Engine):
 
 class _Forward(_Attention):
     def _elements(self, head: int) -> int:
-        return _query_elements(self._tiles.queries, self._tiles.keys, self._stride(head), self._stride(self._tiles.keys))
+        return _query_elements(
+            self._tiles.queries, self._tiles.keys, self._stride(head), self._stride(self._tiles.keys)
+        )
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The kernel of the problem's head size."""

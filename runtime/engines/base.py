@@ -124,7 +124,7 @@ class Engine(abc.ABC):
         return "contig"
 
     def math_precision(self) -> MathPrecision:
-        """The precision of the arithmetic: that of the type which is computed in, unless an engine differs."""
+        """The precision of the arithmetic: that of the compute type, unless an engine differs."""
         wide = self.problem.element.compute is ElementKind.F64
         return MathPrecision.F64 if wide else MathPrecision.F32
 

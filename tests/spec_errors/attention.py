@@ -16,7 +16,11 @@ attention(
     "tiles without their template",
     ("template: attention", "template: map"),
     errors=[
-        ("    tiles:", "families.looks.tiles: tiles belong to the template attention, and it needs them (leave them out)")
+        (
+            "    tiles:",
+            "families.looks.tiles: tiles belong to the template attention, and it needs them (leave them "
+            "out)",
+        )
     ],
 )
 attention(
@@ -25,8 +29,8 @@ attention(
     errors=[
         (
             "  looks:\n",
-            "families.looks.tiles: tiles belong to the template attention, and it needs them (tiles: {DTYPES: "
-            "{heads: [...], queries: ..., keys: ...}})",
+            "families.looks.tiles: tiles belong to the template attention, and it needs them (tiles: "
+            "{DTYPES: {heads: [...], queries: ..., keys: ...}})",
         )
     ],
 )
@@ -45,7 +49,8 @@ attention(
     errors=[
         (
             "    domain: scores",
-            "families.looks.domain: the template attention walks four extents (the batch, the heads, the queries, the keys)",
+            "families.looks.domain: the template attention walks four extents (the batch, the heads, the "
+            "queries, the keys)",
         )
     ],
 )
@@ -55,7 +60,8 @@ attention(
     errors=[
         (
             "    forward:\n      q",
-            "families.looks.forward: the template attention is given q, k, v, y, attn (q, k, v, mask, y, attn)",
+            "families.looks.forward: the template attention is given q, k, v, y, attn (q, k, v, mask, y, "
+            "attn)",
         )
     ],
 )
@@ -107,8 +113,8 @@ attention(
     errors=[
         (
             "dk: factor",
-            "ops.look.backward.dk: dot(attn, q): the kernels have no such product (dot(dy, v) or dot(dscores, k) or "
-            "dot(dscores, q) or dot(attn, dy))",
+            "ops.look.backward.dk: dot(attn, q): the kernels have no such product (dot(dy, v) or "
+            "dot(dscores, k) or dot(dscores, q) or dot(attn, dy))",
         )
     ],
 )
@@ -116,7 +122,10 @@ attention(
     "scores without a sum",
     (DSCORES, "        dscores: attn * dattn\n"),
     errors=[
-        ("dscores: attn", "ops.look.backward.let.dscores: attn * dattn: 0 sums over the row (sum(...), once)"),
+        (
+            "dscores: attn",
+            "ops.look.backward.let.dscores: attn * dattn: 0 sums over the row (sum(...), once)",
+        ),
     ],
 )
 attention(
@@ -125,7 +134,8 @@ attention(
     errors=[
         (
             "dv: dot",
-            "ops.look.backward.dv: dot(attn, dy) * mask: unknown name 'mask' (known here: factor, product), at column 17",
+            "ops.look.backward.dv: dot(attn, dy) * mask: unknown name 'mask' (known here: factor, "
+            "product), at column 17",
         )
     ],
 )
@@ -133,5 +143,7 @@ attention(
     "a dtype without tiles",
     ("    dtypes: [f32]\n", "    dtypes: [f32, f64]\n"),
     ("ulp: {f32: 8}", "ulp: {f32: 8, f64: 8}"),
-    errors=[("dtypes: [f32, f64]", "ops.look.dtypes: the family has no tiles for f64 (tiles for each dtype)")],
+    errors=[
+        ("dtypes: [f32, f64]", "ops.look.dtypes: the family has no tiles for f64 (tiles for each dtype)")
+    ],
 )
