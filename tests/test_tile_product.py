@@ -26,7 +26,7 @@ template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Para
     constexpr int ROWS = 16, COLUMNS = 32, DEPTH = 48;
     constexpr int LEFT = baracuda::tile_stride<T>(LEFT_INNER ? DEPTH : ROWS);
     constexpr int RIGHT = baracuda::tile_stride<T>(RIGHT_INNER ? DEPTH : COLUMNS);
-    BARACUDA_SHARED(T, left, 1024);
+    BARACUDA_SHARED(T, left, 1280);
     BARACUDA_SHARED(T, right, 2048);
     const int lane = int(threadIdx.x);
     for (int i = lane; i < ROWS * DEPTH; i += 32)

@@ -41,14 +41,16 @@ template <class T> BARACUDA_FN T* rows_of(const void* data, const HeadRows& rows
 BARACUDA_FN int at_most(i64 left, int most) { return left < most ? int(left) : most; }
 BARACUDA_FN constexpr int whole_steps(int size) { return (size + DEPTH_STEP - 1) / DEPTH_STEP * DEPTH_STEP; }
 
-// Copies `rows` x `columns` elements into a tile in the background, and zeros up to the next multiples of 16 (columns) and
-// ROWS. `aligned` says that every row begins at a multiple of 16 bytes.
-template <int ROWS, int THREADS, class T>
+// Copies `rows` x `columns` elements, at most ROWS x COLUMNS, into a tile in the background, and zeros up to the next
+// multiple of 16 columns and to ROWS. `aligned` says that every row begins at a multiple of 16 bytes.
+template <int ROWS, int COLUMNS, int THREADS, class T>
 BARACUDA_FN void load_tile(T* tile, int stride, const T* from, i64 row_stride, int rows, int columns, bool aligned) {
-    constexpr int SIZE = Pack<T>::SIZE;
-    const int packs = whole_steps(columns) / SIZE;
-    for (int number = int(threadIdx.x); number < ROWS * packs; number += THREADS) {
-        const int row = number / packs, column = (number - row * packs) * SIZE;
+    constexpr int SIZE = Pack<T>::SIZE, PACKS = COLUMNS / SIZE;
+    const int whole = whole_steps(columns);
+    BARACUDA_KEEP_LOOP
+    for (int number = int(threadIdx.x); number < ROWS * PACKS; number += THREADS) {
+        const int row = number / PACKS, column = number % PACKS * SIZE;
+        if (column >= whole) continue;
         T* const to = tile + row * stride + column;
         const int left = row < rows ? columns - column : 0;
         const T* const source = from + row * row_stride + column;
@@ -68,6 +70,7 @@ BARACUDA_FN bool is_finite(f64 x) { return isfinite(x); }
 // Puts zeros in the place of what is not finite.
 template <int ROWS, int THREADS, class T> BARACUDA_FN void keep_finite(T* tile, int stride, int columns) {
     const int count = whole_steps(columns);
+    BARACUDA_KEEP_LOOP
     for (int number = int(threadIdx.x); number < ROWS * count; number += THREADS) {
         T& item = tile[number / count * stride + number % count];
         if (!is_finite(item)) item = T{};
@@ -105,14 +108,28 @@ template <class A, int UNITS> BARACUDA_FN void clear(A (&sum)[UNITS][4]) {
         for (int i = 0; i < 4; ++i) sum[unit][i] = A(0);
 }
 
-// A warp writes its 16 rows of a tile; neighbouring lanes write neighbours.
-template <class T> BARACUDA_FN void store_rows(T* to, i64 row_stride, const T* tile, int stride, int rows, int columns, bool aligned) {
+// Neighbours in a tile, which one lane has of a unit's row, by one access.
+template <class T> struct alignas(2 * sizeof(T)) Two { T item[2]; };
+template <class T> BARACUDA_FN void store_two(T* to, compute_t<T> first, compute_t<T> second) {
+    store_whole(to, Two<T>{{rounded<T>(first), rounded<T>(second)}});
+}
+
+// A warp writes its 16 rows of a tile, at most COLUMNS wide; neighbouring lanes write neighbours.
+template <int COLUMNS, class T> BARACUDA_FN void store_rows(T* to, i64 row_stride, const T* tile, int stride, int rows, int columns, bool aligned) {
     constexpr int SIZE = Pack<T>::SIZE;
-    const int lane = int(threadIdx.x % 32), width = aligned && columns % SIZE == 0 ? SIZE : 1, accesses = columns / width;
-    for (int number = lane; number < rows * accesses; number += 32) {
-        const int row = number / accesses, column = (number - row * accesses) * width;
-        if (width == 1) to[row * row_stride + column] = tile[row * stride + column];
-        else store_pack(to + row * row_stride + column, load_pack(tile + row * stride + column));
+    const int lane = int(threadIdx.x % 32);
+    if (aligned && columns % SIZE == 0) {
+        BARACUDA_KEEP_LOOP
+        for (int number = lane; number < rows * (COLUMNS / SIZE); number += 32) {
+            const int row = number / (COLUMNS / SIZE), column = number % (COLUMNS / SIZE) * SIZE;
+            if (column < columns) store_pack(to + row * row_stride + column, load_pack(tile + row * stride + column));
+        }
+    } else {
+        BARACUDA_KEEP_LOOP
+        for (int number = lane; number < rows * COLUMNS; number += 32) {
+            const int row = number / COLUMNS, column = number % COLUMNS;
+            if (column < columns) to[row * row_stride + column] = tile[row * stride + column];
+        }
     }
 }
 // A warp writes its sums, times a factor, through its own rows of a tile.
@@ -123,11 +140,11 @@ BARACUDA_FN void store_sum(typename Tiles::T* to, i64 row_stride, typename Tiles
     BARACUDA_UNROLL
     for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
         BARACUDA_UNROLL
-        for (int i = 0; i < 4; ++i)
-            tile[unit_row(lane, i) * Tiles::HEAD_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)] =
-                rounded<typename Tiles::T>(value(sum[unit][i], i));
+        for (int i = 0; i < 4; i += 2)
+            store_two(tile + unit_row(lane, i) * Tiles::HEAD_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i), value(sum[unit][i], i),
+                      value(sum[unit][i + 1], i + 1));
     __syncwarp();
-    store_rows(to, row_stride, tile, Tiles::HEAD_STRIDE, rows, columns, aligned);
+    store_rows<Tiles::HEAD>(to, row_stride, tile, Tiles::HEAD_STRIDE, rows, columns, aligned);
 }
 
 // Sums over the lanes that share a row; all of them get it.
@@ -193,10 +210,10 @@ template <class Tiles> struct RowsByKeys {
 
     BARACUDA_FN bool resident() const { return extent <= Tiles::HEAD; }
     BARACUDA_FN void load_left(i64 part) const {
-        load_tile<Tiles::QUERIES, Tiles::THREADS>(left_tile, Tiles::HEAD_STRIDE, left + part, left_stride, rows, at_most(extent - part, Tiles::HEAD), left_aligned);
+        load_tile<Tiles::QUERIES, Tiles::HEAD, Tiles::THREADS>(left_tile, Tiles::HEAD_STRIDE, left + part, left_stride, rows, at_most(extent - part, Tiles::HEAD), left_aligned);
     }
     BARACUDA_FN void load_right(i64 first_key, i64 part) const {
-        load_tile<Tiles::KEYS, Tiles::THREADS>(right_tile, Tiles::HEAD_STRIDE, right + first_key * right_stride + part, right_stride,
+        load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(right_tile, Tiles::HEAD_STRIDE, right + first_key * right_stride + part, right_stride,
                                                at_most(keys - first_key, Tiles::KEYS), at_most(extent - part, Tiles::HEAD), right_aligned);
     }
     // What a loop over keys begins with: a group of copies that `multiply` waits for.
@@ -303,9 +320,7 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const A
 
     T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
         : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
-    const auto weight_at = [&](int unit, int i) -> T& {
-        return weights[unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)];
-    };
+    const auto weight_at = [&](int unit, int i) { return weights + unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i); };
 
     // First y. Its weights are exp(score - base) with the largest score so far for a base; what was summed before is
     // rescaled. Then, where they are asked for, the weights themselves, and what care has left out of y.
@@ -326,7 +341,7 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const A
             const int key_count = at_most(shape.keys - first_key, Tiles::KEYS);
             const bool more = first_key + Tiles::KEYS < end, seen = first_key < end;
             if (sums)
-                load_tile<Tiles::KEYS, Tiles::THREADS>(v_tile, Tiles::HEAD_STRIDE, v + first_key * p.v_rows.stride[2], p.v_rows.stride[2], key_count,
+                load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(v_tile, Tiles::HEAD_STRIDE, v + first_key * p.v_rows.stride[2], p.v_rows.stride[2], key_count,
                                                        columns, shape.is_aligned(2));
             commit_copies();
             if (seen) scores.template multiply<1>(sum, first_key, warp_row, works);
@@ -353,18 +368,22 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const A
                 BARACUDA_UNROLL
                 for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
                     BARACUDA_UNROLL
-                    for (int i = 0; i < 4; ++i) {
-                        A weight = seen ? exp(sum[unit][i] - base[i / 2]) : A(0);
-                        if (sums) total[i / 2] += weight;
-                        else weight = total[i / 2] == 0 ? formula.nothing() : weight * share[i / 2];
-                        weight_at(unit, i) = rounded<T>(weight);
+                    for (int r = 0; r < 2; ++r) {
+                        A weight[2];
+                        BARACUDA_UNROLL
+                        for (int c = 0; c < 2; ++c) {
+                            weight[c] = seen ? exp(sum[unit][2 * r + c] - base[r]) : A(0);
+                            if (sums) total[r] += weight[c];
+                            else weight[c] = total[r] == 0 ? formula.nothing() : weight[c] * share[r];
+                        }
+                        store_two(weight_at(unit, 2 * r), weight[0], weight[1]);
                     }
                 __syncwarp();
             }
             if (!sums) {
                 if (!works) continue;
                 if (attn != nullptr)
-                    store_rows(attn + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
+                    store_rows<Tiles::KEYS>(attn + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
                 if (careful)
                     add_not_finite<T>(y, weight_view, 0, columns, at_most(end - first_key, key_count),
                                       [&](int key, int column) { return v[(first_key + key) * p.v_rows.stride[2] + column]; });
@@ -442,9 +461,7 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_score_gradients
         dy_tile, v_tile, rows_of<T>(p.dy, p.dy_rows, place.batch, place.head) + place.first * p.dy_rows.stride[2],
         rows_of<T>(p.v, p.v_rows, place.batch, kv_head), p.dy_rows.stride[2], p.v_rows.stride[2], shape.d_v, shape.keys, rows,
         shape.is_aligned(3), shape.is_aligned(1)};
-    const auto weight_at = [&](int unit, int i) -> T& {
-        return weights[unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i)];
-    };
+    const auto weight_at = [&](int unit, int i) { return weights + unit_row(lane, i) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i); };
 
     // First the sums over rows, then what needs them. Both find the products anew: that costs less than memory for them.
     typename Tiles::KeySum dattn;
@@ -464,9 +481,9 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_score_gradients
                 continue;
             }
             const bool more = first_key + Tiles::KEYS < end;
-            load_tile<Tiles::QUERIES, Tiles::THREADS>(attn_tile, Tiles::KEY_STRIDE, attn + first_key, shape.keys, rows, key_count, shape.is_aligned(2));
+            load_tile<Tiles::QUERIES, Tiles::KEYS, Tiles::THREADS>(attn_tile, Tiles::KEY_STRIDE, attn + first_key, shape.keys, rows, key_count, shape.is_aligned(2));
             if (!sums && columns > 0)
-                load_tile<Tiles::KEYS, Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, k + first_key * p.k_rows.stride[2], p.k_rows.stride[2], key_count,
+                load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, k + first_key * p.k_rows.stride[2], p.k_rows.stride[2], key_count,
                                                        columns, shape.is_aligned(0));
             commit_copies();
             products.template multiply<1>(dattn, first_key, warp_row, works);
@@ -481,15 +498,22 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_score_gradients
                 BARACUDA_UNROLL
                 for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
                     BARACUDA_UNROLL
-                    for (int i = 0; i < 4; ++i) {
-                        T& item = weight_at(unit, i);
-                        const A weight = unit * UNIT_COLUMNS + unit_column(lane, i) < key_count ? widen(item) : A(0);
-                        if (sums) delta[i / 2] += weight == 0 ? A(0) : formula.delta(weight, dattn[unit][i]);
-                        else item = rounded<T>(formula.dscores(weight, dattn[unit][i], delta[i / 2]));
+                    for (int r = 0; r < 2; ++r) {
+                        T* const at = weight_at(unit, 2 * r);
+                        const Two<T> items = load_whole<Two<T>>(at);
+                        A change[2];
+                        BARACUDA_UNROLL
+                        for (int c = 0; c < 2; ++c) {
+                            const A weight = unit * UNIT_COLUMNS + unit_column(lane, c) < key_count ? widen(items.item[c]) : A(0);
+                            const A product = dattn[unit][2 * r + c];
+                            if (sums) delta[r] += weight == 0 ? A(0) : formula.delta(weight, product);
+                            else change[c] = formula.dscores(weight, product, delta[r]);
+                        }
+                        if (!sums) store_two(at, change[0], change[1]);
                     }
                 __syncwarp();
                 if (!sums && dscores != nullptr)
-                    store_rows(dscores + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
+                    store_rows<Tiles::KEYS>(dscores + first_key, shape.keys, weights, Tiles::KEY_STRIDE, at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
             }
             if (careful) {
                 keep_finite<Tiles::KEYS, Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, columns);
@@ -558,8 +582,8 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_key_sums(const 
         const int depth = at_most(shape.queries - query_of(number), DEPTH);
         const T* const weights = static_cast<const T*>(p.weights) +
             ((place.batch * shape.heads + head_of(number)) * shape.queries + query_of(number)) * shape.keys + place.first;
-        load_tile<DEPTH, Tiles::THREADS>(tile, Tiles::ROW_STRIDE, weights, shape.keys, depth, rows, shape.is_aligned(0));
-        load_tile<DEPTH, Tiles::THREADS>(tile + DEPTH * Tiles::ROW_STRIDE, Tiles::HEAD_STRIDE, items_of(number), p.item_rows.stride[2], depth, columns,
+        load_tile<DEPTH, ROWS, Tiles::THREADS>(tile, Tiles::ROW_STRIDE, weights, shape.keys, depth, rows, shape.is_aligned(0));
+        load_tile<DEPTH, Tiles::HEAD, Tiles::THREADS>(tile + DEPTH * Tiles::ROW_STRIDE, Tiles::HEAD_STRIDE, items_of(number), p.item_rows.stride[2], depth, columns,
                                          shape.is_aligned(1));
         commit_copies();
     };
