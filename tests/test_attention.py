@@ -11,6 +11,7 @@ import baracuda as bc
 from baracuda.codegen import verify
 from baracuda.engines import attention
 from baracuda.errors import InvalidProblem, Unsupported, WorkspaceTooSmall
+from baracuda.host import ORDER_VARIABLE
 from baracuda.sku import MathPrecision, PlanPreference
 
 EVERY = ["f16", "bf16", "f32", "f64"]
@@ -468,6 +469,22 @@ def test_more_blocks_than_a_launch_can_have(backend, dtype, monkeypatch):
     assert_same_bits(y, want_y)
     for name, got in gradients(backend, dtype, q, k, v, attn, dy).items():
         assert_same_bits(got, want[name])
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f32", "f64"])
+def test_the_order_of_threads_over_many_tiles(device, backend, dtype, monkeypatch):
+    """Every barrier is met several times: one that is missing shows."""
+    if device.kind != "host":
+        pytest.skip("the order of a GPU's threads cannot be asked for")
+    q, k, v, dy = operands(dtype, batch=1, kv_heads=1, queries=150, keys=200, d_k=70)
+    results = []
+    for order in ("forward", "reverse", "ahead", "shuffle:1"):
+        monkeypatch.setenv(ORDER_VARIABLE, order)
+        y, attn = attend(backend, dtype, q, k, v, scale=0.1)
+        results.append({"y": y, "attn": attn, **gradients(backend, dtype, q, k, v, attn, dy, scale=0.1)})
+    for found in results[1:]:
+        for name, want in results[0].items():
+            assert_same_bits(found[name], want)
 
 
 def test_head_sizes_follow_from_the_problem():
