@@ -68,8 +68,8 @@ REDUCED: tuple[tuple[Shape, Shape], ...] = (
     ((41070,), (0,)),
     ((3, 0), (1,)),
 )
-#: Domains of attention: batch, heads, queries, keys, elements of a key and of a value. Tiles that are not full,
-#: heads in several parts, no keys; each causal in its turn.
+#: Domains of attention: batch, heads, queries, keys, elements of a key and of a value. Tiles that are not
+#: full, heads in several parts, no keys; each causal in its turn.
 ATTENDED: tuple[Shape, ...] = (
     (2, 4, 37, 70, 20, 12),
     (1, 2, 70, 37, 70, 130),
