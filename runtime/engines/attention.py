@@ -1,4 +1,4 @@
-"""Launches of attention (include/baracuda/attention.cuh): tiles of queries, or of keys, of one head each.
+"""Launches of attention (include/baracuda/attention_*.cuh): tiles of queries, or of keys, of one head each.
 
 How tiles are spread over blocks changes no bit: the order of every sum follows from its own row's extents.
 """
@@ -22,10 +22,10 @@ from baracuda.tensor import TensorRef
 
 __all__ = ["attention_engine"]
 
-#: Values of `causal`, in the order of attention.cuh.
+#: Values of `causal`, in the order of attention_tiles.cuh.
 CAUSAL = ("none", "top_left", "bottom_right")
 
-#: `AttentionShape` of attention.cuh.
+#: `AttentionShape` of attention_tiles.cuh.
 SHAPE = "7q 2i"
 
 #: Bytes of workspace are a multiple of this.
@@ -177,7 +177,7 @@ class _Backward(_Attention):
         )
 
     def _sum_elements(self, head: int) -> int:
-        """`key_sum_elements` of attention.cuh."""
+        """Two stages of weights and of what they multiply, as attention_backward.cuh has them."""
         return 2 * self._tiles.keys * (self._stride(self._tiles.queries) + self._stride(head))
 
     def units(self) -> dict[str, tuple[str, ...]]:
@@ -282,7 +282,7 @@ class _Backward(_Attention):
 
 
 def _query_elements(queries: int, keys: int, head_stride: int, key_stride: int) -> int:
-    """`forward_elements` of attention.cuh, and as many for the scores' gradients."""
+    """Tiles of queries, keys, values and weights; the scores' gradients have as many."""
     return queries * (head_stride + key_stride) + 2 * keys * head_stride
 
 

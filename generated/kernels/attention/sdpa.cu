@@ -5,7 +5,7 @@
 //   attn = softmax(score, nothing)
 //   y = dot(attn, v)
 // Generated from ops.yaml by templates/attention.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/attention.cuh>
+#include <baracuda/attention_forward.cuh>
 
 namespace BARACUDA_NAMESPACE {
 

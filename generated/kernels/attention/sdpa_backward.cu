@@ -6,7 +6,7 @@
 //   dk = scale * dot(dscores, q)
 //   dv = dot(attn, dy)
 // Generated from ops.yaml by templates/attention.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/attention.cuh>
+#include <baracuda/attention_backward.cuh>
 
 namespace BARACUDA_NAMESPACE {
 

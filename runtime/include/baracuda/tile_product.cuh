@@ -8,8 +8,8 @@
 //   f64         mma.m8n8k4, sums in f64
 //   f32         fused multiply-adds; mma.m16n8k8 on operands rounded to TF32 where that is asked for
 //
-// Matrix instructions take a fragment from every lane. The host does what they do: a lane finds what the others hold and
-// computes its own elements, so that what is tested there is the very map from lanes to elements.
+// Matrix instructions take a fragment from every lane. The host does what they do: a lane finds what the others hold
+// and computes its own elements, so that what is tested there is the very map from lanes to elements.
 #pragma once
 #include <baracuda/storage.cuh>
 
@@ -22,7 +22,9 @@ BARACUDA_FN constexpr int unit_row(int lane, int i) { return lane / 4 + i / 2 * 
 BARACUDA_FN constexpr int unit_column(int lane, int i) { return lane % 4 * 2 + i % 2; }
 
 // The distance of a tile's rows: padded, so that eight rows side by side lie in different banks.
-template <class T> BARACUDA_FN constexpr int tile_stride(int columns) { return columns + (sizeof(T) == 8 ? 4 : 16 / int(sizeof(T))); }
+template <class T> BARACUDA_FN constexpr int tile_stride(int columns) {
+    return columns + (sizeof(T) == 8 ? 4 : 16 / int(sizeof(T)));
+}
 
 // An operand in shared memory. Its outer axis is the sum's row or column; INNER says that depth lies side by side.
 template <class T, bool INNER> struct TileView {
@@ -115,7 +117,8 @@ template <class T> struct HalfProduct {
 #endif
     }
     // Matrices in the order of the registers: rows 0-7 and 8-15 of depths 0-7, then of depths 8-15.
-    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth, int lane) {
+    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
         Left left;
         load_matrices<INNER>(left.pair, lane, [&](int l) {
             const int m = l / 8, row = l % 8;
@@ -126,7 +129,8 @@ template <class T> struct HalfProduct {
     }
     // Two units at once: depths 0-7 and 8-15 of the first, then of the second.
     template <bool INNER, int UNITS>
-    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<T, INNER>& tile, int outer, int depth, int lane) {
+    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
         static_assert(UNITS % 2 == 0, "units are loaded in pairs");
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; unit += 2) {
@@ -140,7 +144,8 @@ template <class T> struct HalfProduct {
         }
     }
 
-    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left, const Right (&right)[UNITS], int lane) {
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int lane) {
 #if BARACUDA_ON_DEVICE
         (void)lane;
         BARACUDA_UNROLL
@@ -158,12 +163,14 @@ template <class T> struct HalfProduct {
 #if BARACUDA_ON_DEVICE
 private:
     BARACUDA_FN static void instruction(float (&sum)[4], const Left& a, const Right& b, f16) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
+            {%0, %1, %2, %3};"
             : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
             : "r"(a.pair[0]), "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "r"(b.pair[0]), "r"(b.pair[1]));
     }
     BARACUDA_FN static void instruction(float (&sum)[4], const Left& a, const Right& b, bf16) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
+            {%0, %1, %2, %3};"
             : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
             : "r"(a.pair[0]), "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "r"(b.pair[0]), "r"(b.pair[1]));
     }
@@ -175,7 +182,8 @@ template <class Kind, class T> struct SingleLoads {
     static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
     struct Left { T item[LEFT]; };
     struct Right { T item[RIGHT]; };
-    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth, int lane) {
+    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
         Left left;
         BARACUDA_UNROLL
         for (int i = 0; i < LEFT; ++i) {
@@ -185,13 +193,15 @@ template <class Kind, class T> struct SingleLoads {
         return left;
     }
     template <bool INNER, int UNITS>
-    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<T, INNER>& tile, int outer, int depth, int lane) {
+    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; ++unit)
             BARACUDA_UNROLL
             for (int i = 0; i < RIGHT; ++i) {
                 const ElementPlace place = Kind::right_place(lane, i);
-                right[unit].item[i] = Kind::operand(*tile.at(outer + unit * UNIT_COLUMNS + place.outer, depth + place.depth));
+                right[unit].item[i] = Kind::operand(*tile.at(outer + unit * UNIT_COLUMNS + place.outer,
+                    depth + place.depth));
             }
     }
 };
@@ -200,11 +210,14 @@ template <class Kind, class T> struct SingleLoads {
 struct DoubleProduct : SingleLoads<DoubleProduct, f64> {
     using Sum = double;
 
-    BARACUDA_FN static constexpr ElementPlace left_place(int lane, int i) { return {lane / 4 + i % 2 * 8, lane % 4 + i / 2 * 4}; }
+    BARACUDA_FN static constexpr ElementPlace left_place(int lane, int i) {
+        return {lane / 4 + i % 2 * 8, lane % 4 + i / 2 * 4};
+    }
     BARACUDA_FN static constexpr ElementPlace right_place(int lane, int i) { return {lane / 4, lane % 4 + i * 4}; }
     BARACUDA_FN static double operand(double x) { return x; }
 
-    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left, const Right (&right)[UNITS], int lane) {
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int lane) {
         (void)lane;
 #if BARACUDA_ON_DEVICE
         BARACUDA_UNROLL
@@ -212,7 +225,8 @@ struct DoubleProduct : SingleLoads<DoubleProduct, f64> {
             BARACUDA_UNROLL
             for (int i = 0; i < LEFT; ++i)
                 asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                    : "+d"(sum[unit][i % 2 * 2]), "+d"(sum[unit][i % 2 * 2 + 1]) : "d"(left.item[i]), "d"(right[unit].item[i / 2]));
+                    : "+d"(sum[unit][i % 2 * 2]), "+d"(sum[unit][i % 2 * 2 + 1]) : "d"(left.item[i]),
+                        "d"(right[unit].item[i / 2]));
 #else
         HeldByLane<DoubleProduct, UNITS> held;
         for (int i = 0; i < LEFT; ++i) held.left[i] = left.item[i];
@@ -238,7 +252,8 @@ struct Tf32Product : SingleLoads<Tf32Product, f32> {
     BARACUDA_FN static constexpr ElementPlace right_place(int lane, int i) { return {lane / 4, lane % 4 + i * 4}; }
     BARACUDA_FN static float operand(float x) { return round_to_tf32(x); }
 
-    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left, const Right (&right)[UNITS], int lane) {
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int lane) {
         (void)lane;
 #if BARACUDA_ON_DEVICE
         BARACUDA_UNROLL
@@ -246,9 +261,11 @@ struct Tf32Product : SingleLoads<Tf32Product, f32> {
             BARACUDA_UNROLL
             for (int part = 0; part < 2; ++part) {
                 const float *const a = left.item + part * 4, *const b = right[unit].item + part * 2;
-                asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
+                    {%0, %1, %2, %3};"
                     : "+f"(sum[unit][0]), "+f"(sum[unit][1]), "+f"(sum[unit][2]), "+f"(sum[unit][3])
-                    : "r"(bit_cast<u32>(a[0])), "r"(bit_cast<u32>(a[1])), "r"(bit_cast<u32>(a[2])), "r"(bit_cast<u32>(a[3])),
+                    : "r"(bit_cast<u32>(a[0])), "r"(bit_cast<u32>(a[1])), "r"(bit_cast<u32>(a[2])),
+                        "r"(bit_cast<u32>(a[3])),
                       "r"(bit_cast<u32>(b[0])), "r"(bit_cast<u32>(b[1])));
             }
 #else
@@ -269,14 +286,16 @@ struct FloatProduct {
     struct Left { float row[2][DEPTH]; };
     struct Right { float column[2][DEPTH]; };
 
-    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<f32, INNER>& tile, int outer, int depth, int lane) {
+    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<f32, INNER>& tile, int outer, int depth,
+        int lane) {
         Left left;
         BARACUDA_UNROLL
         for (int r = 0; r < 2; ++r) load_line(left.row[r], tile, outer + unit_row(lane, 2 * r), depth);
         return left;
     }
     template <bool INNER, int UNITS>
-    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<f32, INNER>& tile, int outer, int depth, int lane) {
+    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<f32, INNER>& tile, int outer, int depth,
+        int lane) {
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; ++unit) {
             const int first = outer + unit * UNIT_COLUMNS + unit_column(lane, 0);
@@ -294,7 +313,8 @@ struct FloatProduct {
             }
         }
     }
-    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left, const Right (&right)[UNITS], int) {
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int) {
         BARACUDA_UNROLL
         for (int depth = 0; depth < DEPTH; ++depth)
             BARACUDA_UNROLL
@@ -304,7 +324,8 @@ struct FloatProduct {
     }
 
 private:
-    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile, int outer, int depth) {
+    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile,
+        int outer, int depth) {
         if constexpr (INNER) {
             const Pack<f32> pack = load_pack(tile.at(outer, depth));
             BARACUDA_UNROLL
@@ -341,7 +362,8 @@ BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[UNITS][4], const Ti
             if (unit * UNIT_COLUMNS >= columns) continue;
             typename Product::Right of_columns[AT_ONCE];
             Product::load_right(of_columns, right, unit * UNIT_COLUMNS, step, lane);
-            Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[unit]), of_rows, of_columns, lane);
+            Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[unit]), of_rows, of_columns,
+                lane);
         }
     }
 }
