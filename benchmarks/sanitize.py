@@ -68,6 +68,14 @@ REDUCED: tuple[tuple[Shape, Shape], ...] = (
     ((41070,), (0,)),
     ((3, 0), (1,)),
 )
+#: Domains of attention: batch, heads, queries, keys, elements of a key and of a value. Tiles that are not
+#: full, heads in several parts, no keys; each causal in its turn.
+ATTENDED: tuple[Shape, ...] = (
+    (2, 4, 37, 70, 20, 12),
+    (1, 2, 70, 37, 70, 130),
+    (1, 2, 5, 100, 200, 6),
+    (1, 1, 3, 0, 4, 4),
+)
 #: Of these, the ones on which each flag of a descriptor is turned over, and all are off.
 FLAGGED = (((37, 19), (1,)), ((9, 1536), (1,)), ((2, 41070), (1,)))
 #: Layouts of the inputs and of the outputs.
@@ -125,6 +133,12 @@ def samples(plan: type[Plan], dtypes: tuple[str, ...], everything: bool) -> Iter
 
 
 def _problems(plan: type[Plan], kind: Any, element: str) -> Iterator[Sample]:
+    if plan.TEMPLATE == "attention":
+        others = [dict(options) for other, options, _ in plan.ALTERNATIVES if other is kind]
+        for options in [{}, *others]:
+            for domain, causal in zip(ATTENDED, ("none", "top_left", "bottom_right", "none"), strict=True):
+                yield Sample(plan, describe(plan, kind, element, domain, causal=causal, **options))
+        return
     for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
         yield Sample(plan, describe(plan, kind, element, domain, axes))
     flags = [name for name, rule in plan.DESCRIPTOR.RULES.items() if rule == "bool"]
@@ -153,6 +167,8 @@ def run(sample: Sample, memory: Memory, random: np.random.Generator) -> None:
         return
     if plans[0].workspace_size():
         plans.append(sample.plan.select(stream, sample.desc, bc.PlanPreference(max_workspace=0)))
+    if sample.plan.TEMPLATE == "attention" and sample.desc.element is bc.ElementKind.F32:
+        plans.append(sample.plan.select(stream, sample.desc, bc.PlanPreference(allow_tf32=True)))
     for plan in plans:
         for layouts in LAYOUTS:
             launch(plan, stream, layouts, memory, random)
@@ -177,9 +193,11 @@ def launch(
     shapes: Mapping[str, tuple[Shape, str]] = plan.shapes(plan.desc)
     element = next(getattr(plan.desc, name) for name, rule in plan.desc.RULES.items() if rule == "element")
     tensors: dict[str, Any] = dict.fromkeys(rules)
-    for name in given(type(plan), plan.desc):
+    for name in _handed_over(plan, layouts):
         shape = shapes[name][0]
-        where = place(shape, layouts[rules[name].io == "out"], rules[name].layout == "inner")
+        whole = rules[name].layout == "contiguous"
+        layout = "contiguous" if whole else layouts[rules[name].io != "in"]
+        where = place(shape, layout, rules[name].layout == "inner")
         content, own = None, stored(rules[name], plan.desc, element)
         if rules[name].io == "in":
             content = random.standard_normal(where.length).astype(own.numpy).view(np.uint8)
@@ -198,6 +216,18 @@ def launch(
     workspace = memory.workspace(nbytes) if nbytes else None
     plan.run(stream, workspace, plan.ARGS(**tensors))
     memory.synchronize()
+
+
+def _handed_over(plan: Any, layouts: tuple[str, str]) -> tuple[str, ...]:
+    """The tensors of a call: of attention all, the mask in some layouts, scratch without a workspace."""
+    if plan.TEMPLATE != "attention":
+        return given(type(plan), plan.desc)
+    return tuple(
+        rule.name
+        for rule in plan.TENSORS
+        if (rule.io != "scratch" or not plan.workspace_size())
+        and (not rule.other_elements or layouts[0] == "transposed")
+    )
 
 
 def shapes_missed(launched: Mapping[str, int], dtypes: tuple[str, ...]) -> list[str]:

@@ -62,7 +62,7 @@ def _plan(op: Op, program: Program, others: Iterable[Program]) -> Iterator[str]:
 
 def _tensor(name: str, tensor: Tensor, op: Op, program: Program) -> tuple[str, ...]:
     """Name, direction, whether it may be left out, shape, meaning."""
-    reads = name in program.read or tensor.io == "out"
+    reads = name in program.read or tensor.io != "in"
     if tensor.optional:
         need = "optional"
     elif program.takes.get(name) == "optional":
@@ -75,7 +75,7 @@ def _tensor(name: str, tensor: Tensor, op: Op, program: Program) -> tuple[str, .
         note += f" (there if {tensor.given}, else None)"
     shapes = [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape
     shape = " or ".join(_shape(text, op.family) for text in shapes)
-    dtype = f", {tensor.dtype}" if tensor.dtype else ""
+    dtype = f", {tensor.dtype}" if tensor.dtype else ", or bool" if tensor.role == "mask" else ""
     return name, tensor.io, need, f"{shape}{layout}{dtype}", f"{tensor.doc}{note}"
 
 
@@ -114,7 +114,7 @@ def _guarantees(op: Op) -> Iterator[str]:
             yield f"  batch-invariant in the {program.direction}: {' '.join(invariant)}"
         if summed:
             over_rows = "not batch-invariant, as sums over the rows"
-            what = over_rows if program.column_outputs else "batch-invariant where it is not broadcast"
+            what = over_rows if op.family.template != "map" else "batch-invariant where it is not broadcast"
             yield f"  {what}: {' '.join(summed)}"
 
 

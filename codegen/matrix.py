@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +14,9 @@ MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
 
 #: Variants of a rotation: 16-byte accesses, and one element at a time.
 ROTATE_VARIANTS = {"contig": "NARROW", "scalar": "NARROW"}
+
+#: Kernels of attention, one a head size, by direction.
+ATTENTION_KERNELS = {"forward": ("head",), "backward": ("scores", "sums")}
 
 #: Variants of an aggregate: its compile unit, the width of its offsets, and its function in the headers.
 STATE_VARIANTS = {
@@ -67,6 +70,9 @@ def source_path(op: Op, program: Program) -> str:
 def summed_outputs(op: Op, program: Program) -> tuple[str, ...]:
     """Outputs that may be sums over rows: of a map, those whose shape is another field of the descriptor."""
     family = op.family
+    if family.template == "attention":
+        rules = family.tensors(program.direction)
+        return tuple(name for name in program.outputs if rules[name].role == "column")
     if family.template != "map":
         return program.column_outputs
     tensors = family.tensors(program.direction)
@@ -88,8 +94,25 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
 COLUMN_VARIANTS = {"walk_groups": 512, "sum_columns": 256, "total_columns": 256}
 
 
-def variants(op: Op, program: Program) -> dict[str, str]:
-    """The kernel variants of a program, each with its compile unit."""
+def attention_variants(op: Op, program: Program, dtypes: Iterable[str]) -> dict[str, str]:
+    """Variants of attention: a kernel each head size, and of f32 another one that rounds to TF32."""
+    sizes = [
+        f"{prefix}HEAD_{head}"
+        for prefix in ("", "TF32_")
+        for head in dict.fromkeys(head for dtype in dtypes for head in op.tiles[dtype].heads)
+        if not prefix or "f32" in dtypes
+    ]
+    return {
+        unit.lower().replace("head_", stem): unit
+        for unit in sizes
+        for stem in ATTENTION_KERNELS[program.direction]
+    }
+
+
+def variants(op: Op, program: Program, dtype: str | None = None) -> dict[str, str]:
+    """The kernel variants of a program, each with its compile unit; without a dtype those of all."""
+    if op.family.template == "attention":
+        return attention_variants(op, program, op.dtypes if dtype is None else (dtype,))
     if op.family.template == "map":
         found = dict(MAP_VARIANTS)
         for name in summed_outputs(op, program):
@@ -115,7 +138,7 @@ def kernels(spec: Spec) -> list[KernelRow]:
 def _rows(op: Op, program: Program) -> Iterator[KernelRow]:
     family = op.family
     for dtype in op.dtypes:
-        for variant, unit in variants(op, program).items():
+        for variant, unit in variants(op, program, dtype).items():
             yield KernelRow(
                 op=op.name,
                 family=family.name,

@@ -17,8 +17,13 @@ from baracuda.tensor import Device, TensorRef, as_tensor
 __all__ = ["ArgumentRules", "Tensors", "Wanted"]
 
 Tensors = dict[str, "TensorRef | None"]
-#: Name, shapes (the usual one first) and element kind of each tensor.
-Wanted = tuple[tuple[str, tuple[tuple[int, ...], ...], ElementKind], ...]
+#: Name, shapes and element kinds of each tensor, the usual ones first.
+Wanted = tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[ElementKind, ...]], ...]
+
+#: The axis of heads in a tensor of heads.
+_HEADS = 1
+#: Shapes that a message names, of a tensor that may have many.
+_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -56,17 +61,19 @@ class ArgumentRules:
         if type(args) is not self.cls:
             raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.cls.__name__}")
         tensors: Tensors = {}
-        for rule, (_, shapes, element) in zip(self.tensors, self.wanted, strict=True):
+        for rule, (_, shapes, elements) in zip(self.tensors, self.wanted, strict=True):
             given = getattr(args, rule.name)
             if given is None:
                 tensors[rule.name] = None
                 continue
             tensor = as_tensor(given, rule.name, name, stream)
-            checks.check_element(tensor, rule.name, name, element)
+            if tensor.element not in elements:
+                checks.check_element(tensor, rule.name, name, *elements)
             checks.check_device(tensor, rule.name, name, self.device)
             if tensor.shape not in shapes:
                 shape, why = self.shapes[rule.name]
-                why += "".join(f", or {other}" for other in shapes[1:])
+                why += "".join(f", or {other}" for other in shapes[1:_SHOWN])
+                why += " and so on" if len(shapes) > _SHOWN else ""
                 checks.check_shape(tensor, rule.name, name, shape, why)
             tensors[rule.name] = tensor
         for rule in self.tensors:
@@ -90,7 +97,8 @@ class ArgumentRules:
     def check_memory(self, tensors: Tensors) -> None:
         """Bounds, alignment and overlaps: what depends on the addresses."""
         name = self.plan
-        outputs = [rule.name for rule in self.tensors if rule.io == "out"]
+        outputs = [rule.name for rule in self.tensors if rule.io != "in"]
+        shares = {rule.name: rule.shares for rule in self.tensors if rule.shares is not None}
         for key, tensor in tensors.items():
             if tensor is None:
                 continue
@@ -98,7 +106,9 @@ class ArgumentRules:
             checks.check_aligned(tensor, key, name)
             if key in outputs:
                 checks.check_writable(tensor, key, name)
-                checks.check_no_self_overlap(tensor, key, name)
+                source = tensors[shares[key]] if key in shares else None
+                shared = source is not None and source.strides[_HEADS] == 0
+                checks.check_no_self_overlap(tensor, key, name, (_HEADS,) if shared else ())
         for place, key in enumerate(outputs):
             out = tensors[key]
             if out is None:

@@ -59,10 +59,11 @@ def is_same_view(a: TensorRef, b: TensorRef) -> bool:
     )
 
 
-def check_element(t: TensorRef, name: str, plan: str, element: ElementKind) -> None:
-    """Raise `Unsupported` where `t` has elements other than `element`."""
-    if t.element is not element:
-        raise Unsupported(f"{argument(name, plan)} has dtype {t.element}, want {element}")
+def check_element(t: TensorRef, name: str, plan: str, *elements: ElementKind) -> None:
+    """Raise `Unsupported` where `t` has elements of none of these kinds."""
+    if t.element not in elements:
+        wanted = " or ".join(map(str, elements))
+        raise Unsupported(f"{argument(name, plan)} has dtype {t.element}, want {wanted}")
 
 
 def check_shape(t: TensorRef, name: str, plan: str, shape: tuple[int, ...], why: str = "") -> None:

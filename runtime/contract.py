@@ -11,7 +11,7 @@ from baracuda.sku import PlanPreference
 from baracuda.tensor import Device
 from baracuda.wide import HostValues
 
-__all__ = ["OpRecord", "Problem", "TensorRule", "no_scalars"]
+__all__ = ["OpRecord", "Problem", "TensorRule", "TileRecord", "no_scalars"]
 
 
 def no_scalars(_: Any) -> tuple[float | bool | int, ...]:
@@ -25,17 +25,36 @@ class TensorRule:
 
     Attributes:
         name: the argument's name.
-        io: whether the kernel reads or writes it.
+        io: whether the kernel reads or writes it, or needs it for what it works out on the way.
         optional: whether the caller may always leave it out (a gradient not wanted).
         layout: strides that the kernel takes: any, innermost stride 1, or contiguous.
         element: its element kind where that is not the descriptor's, or the descriptor's field that decides.
+        other_elements: further kinds that it may have.
+        shares: of an output whose heads may share their memory, by a zero stride: the input that does so too.
     """
 
     name: str
-    io: Literal["in", "out"]
+    io: Literal["in", "out", "scratch"]
     optional: bool = False
     layout: Literal["any", "inner", "contiguous"] = "any"
     element: str | None = None
+    other_elements: tuple[str, ...] = ()
+    shares: str | None = None
+
+
+@dataclass(frozen=True)
+class TileRecord:
+    """The tiles that an op's kernels are made for, of one element kind.
+
+    Attributes:
+        heads: elements of a head that a block holds at once; a kernel each.
+        queries: rows of a tile.
+        keys: keys that a block takes at once.
+    """
+
+    heads: tuple[int, ...]
+    queries: int
+    keys: int
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,7 @@ class OpRecord:
         choices: options that no kernel depends on, and their values.
         column_inputs: those of `inputs` that have an element a column, the last ones.
         column_outputs: tensors with an element a column, each a sum over the rows.
+        tiles: the tiles of attention, an element kind.
     """
 
     name: str
@@ -86,6 +106,7 @@ class OpRecord:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_inputs: tuple[str, ...] = ()
     column_outputs: tuple[str, ...] = ()
+    tiles: Mapping[str, TileRecord] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,3 +123,4 @@ class Problem:
     scalars: tuple[float | bool | int, ...]
     preference: PlanPreference
     host: HostValues | None = None
+    desc: Any = None

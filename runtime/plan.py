@@ -35,6 +35,9 @@ __all__ = ["BoundLaunch", "Plan"]
 
 Row = Sequence["TensorRef | None"]
 
+#: How many units in the last place of f32 one of TF32 is, which has 11 digits of the 24.
+TF32_LOSS = 2.0**13
+
 
 class Plan:
     """Base of the generated plan classes; make one with `select`.
@@ -150,17 +153,18 @@ class Plan:
             scalars=op.fold(desc),
             preference=preference or PlanPreference(),
             host=None if op.host is None else op.host(desc),
+            desc=desc,
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         never = {name for name, (holds, _) in conditions.items() if not holds}
-        plan._guarantee = _guarantee(op, element, never.union(plan._engine.cross_row_outputs()))
+        plan._guarantee = _guarantee(op, element, plan._engine, never)
         plan._element = element
         plan._needed = plan._engine.workspace_size()
         wanted = tuple(
             (
                 rule.name,
                 (shapes[rule.name][0], *others.get(rule.name, ())),
-                _element_of_tensor(rule, desc, element),
+                (_element_of_tensor(rule, desc, element), *map(ElementKind, rule.other_elements)),
             )
             for rule in cls.TENSORS
         )
@@ -226,12 +230,12 @@ class Plan:
     @property
     def sku(self) -> KernelSku:
         """Identity of the kernel that contiguous tensors get."""
-        return self._sku("contig")
+        return self._sku(self._engine.usual_variant())
 
     def sku_for(self, args: Any) -> KernelSku:
         """Identity of the kernel that these tensors get."""
         steps = self._checked(args)[1].steps
-        return self._sku(steps[0].variant if steps else "contig")
+        return self._sku(steps[0].variant if steps else self._engine.usual_variant())
 
     def workspace_size(self) -> int:
         """Bytes of workspace that `run` wants: the most that any layout of the tensors needs."""
@@ -365,7 +369,7 @@ class Plan:
         index, kind = device.index, device.kind
         tensors: list[TensorRef | None] = []
         key: list[Any] = []
-        for name, shapes, element in self._rules.wanted:
+        for name, shapes, elements in self._rules.wanted:
             given = getattr(args, name)
             if given is None:
                 tensors.append(None)
@@ -374,13 +378,15 @@ class Plan:
             tensor = as_tensor(given, name, plan, stream)
             where = tensor.device
             if (
-                tensor.element is not element
+                tensor.element not in elements
                 or tensor.shape not in shapes
                 or (where is not device and (where.index != index or where.kind != kind))
             ):
                 self._rules.validated(args, stream)
             tensors.append(tensor)
             key += (tensor.strides, tensor.pointer % ALIGNMENT, tensor.readonly)
+            if len(shapes) > 1 or len(elements) > 1:
+                key += (tensor.shape, tensor.element)
         layout = self._layouts.get(tuple(key))
         if layout is None:
             layout = self._remember(tuple(key), tensors)
@@ -394,8 +400,9 @@ class Plan:
         steps = self._engine.steps(named)
         names = (*named, "workspace")
         launches = tuple(LaunchTemplate(self._pack, step, names) for step in steps)
-        outputs = [place for place, rule in enumerate(self.TENSORS) if rule.io == "out"]
-        layout = RememberedLayout(tensors, outputs, steps, launches)
+        outputs = [place for place, rule in enumerate(self.TENSORS) if rule.io != "in"]
+        needed = self._needed if self._engine.takes_workspace(named) else 0
+        layout = RememberedLayout(tensors, outputs, steps, launches, needed)
         if not layout.fits(_pointers(tensors), _buffers(tensors)):
             layout.allow(_pointers(tensors))
         if len(self._layouts) >= self.REMEMBERED:
@@ -412,10 +419,10 @@ class Plan:
         return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}
 
     def _workspace(self, space: Workspace, layout: RememberedLayout, pointers: Sequence[int]) -> Workspace:
-        if self._needed:
+        if layout.needed:
             plan = type(self).__name__
-            space.require(self._needed, self._device, plan)
-            place = layout.within(space.pointer, space.pointer + self._needed, pointers)
+            space.require(layout.needed, self._device, plan)
+            place = layout.within(space.pointer, space.pointer + layout.needed, pointers)
             if place is not None:
                 name = self.TENSORS[place].name
                 raise InvalidProblem(
@@ -480,15 +487,16 @@ def _deciding(arrays: list[Any]) -> list[Any]:
     return list(chosen.values())
 
 
-def _guarantee(op: OpRecord, element: ElementKind, others: Set[str]) -> PrecisionGuarantee:
-    """What an op promises; `others` are outputs that depend on several rows, or are never there."""
-    compute = element.compute
+def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[str]) -> PrecisionGuarantee:
+    """What an op promises; `never` are outputs that are never there."""
+    others = {*never, *engine.cross_row_outputs()}
+    precision = engine.math_precision()
     return PrecisionGuarantee(
-        math_precision=MathPrecision.F64 if compute is ElementKind.F64 else MathPrecision.F32,
-        accumulator=compute,
+        math_precision=precision,
+        accumulator=element.compute,
         deterministic=True,
         bit_stable_on_same_hardware=True,
-        ulp=op.ulp[element.value],
+        ulp=op.ulp[element.value] * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
     )
 

@@ -81,9 +81,10 @@ class RememberedLayout:
     Attributes:
         steps: the launches as the engine planned them.
         launches: the same, to be called with pointers.
+        needed: bytes of workspace that they want.
     """
 
-    __slots__ = ("_distances", "_pairs", "_spans", "launches", "steps")
+    __slots__ = ("_distances", "_pairs", "_spans", "launches", "needed", "steps")
 
     def __init__(
         self,
@@ -91,10 +92,12 @@ class RememberedLayout:
         outputs: Sequence[int],
         steps: tuple[LaunchStep, ...],
         launches: tuple[LaunchTemplate, ...],
+        needed: int = 0,
     ) -> None:
         """`outputs` are the places of the outputs in `tensors`."""
         self.steps = steps
         self.launches = launches
+        self.needed = needed
         spans: list[tuple[int, int, int, int]] = []
         for place, tensor in enumerate(tensors):
             if tensor is not None:

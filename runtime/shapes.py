@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 __all__ = [
+    "broadcast_shapes",
     "broadcasts",
+    "divides",
     "extents",
     "flat",
     "is_even",
@@ -54,6 +57,15 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     )
 
 
+def broadcast_shapes(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Every shape that NumPy's rules broadcast to exactly `shape`, other than itself."""
+    found: list[tuple[int, ...]] = [()]
+    for rank in range(1, len(shape) + 1):
+        extents = [(extent, 1) if extent != 1 else (1,) for extent in shape[len(shape) - rank :]]
+        found += itertools.product(*extents)
+    return tuple(one for one in found if one != shape)
+
+
 def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
     """Whether every result of a reduction over `axes` has an element to come from; true without results."""
     return 0 not in (shape[axis] for axis in axes) or 0 in keepdim(shape, axes)
@@ -62,6 +74,11 @@ def reduces_elements(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
 def is_even(extent: int) -> bool:
     """Whether an extent is an even number."""
     return extent % 2 == 0
+
+
+def divides(part: int, whole: int) -> bool:
+    """Whether an extent is a whole number of times in another; 0 is so in 0 alone."""
+    return part == whole or (part > 0 and whole % part == 0)
 
 
 def numel(shape: tuple[int, ...]) -> int:

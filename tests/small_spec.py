@@ -182,3 +182,69 @@ ops:
       y: x
     ulp: {f32: 3}
 """
+
+#: A small valid spec with a family of attention.
+SMALL_ATTENTION = """\
+version: 1
+families:
+  looks:
+    doc: y = weights of keys times values
+    template: attention
+    category: Looks
+    plan: Look
+    kind: LookKind
+    domain: scores
+    tiles:
+      f32: {heads: [32], queries: 16, keys: 32}
+    shapes:
+      scores: [batch, heads, rows, columns]
+      queries: [batch, heads, rows, size]
+      keys: [batch, kv, columns, size]
+    descriptor:
+      batch: {type: extent, doc: batches}
+      heads: {type: extent, doc: heads}
+      kv: {type: extent, doc: heads of keys}
+      rows: {type: extent, doc: queries}
+      columns: {type: extent, doc: keys}
+      size: {type: extent, doc: elements}
+      element: {type: element, doc: dtype}
+      factor: {type: f64, doc: of the scores}
+    forward:
+      q: {io: in, shape: queries, layout: inner, doc: queries}
+      k: {io: in, shape: keys, layout: inner, doc: keys}
+      v: {io: in, shape: keys, layout: inner, doc: values}
+      mask: {io: in, shape: scores, role: mask, optional: true, doc: terms}
+      y: {io: out, shape: queries, layout: inner, doc: result}
+      attn: {io: out, shape: scores, layout: contiguous, optional: true, doc: weights}
+    backward:
+      q: {io: in, shape: queries, layout: inner, doc: queries}
+      k: {io: in, shape: keys, layout: inner, doc: keys}
+      v: {io: in, shape: keys, layout: inner, doc: values}
+      attn: {io: in, shape: scores, layout: contiguous, doc: weights}
+      dy: {io: in, shape: queries, layout: inner, doc: gradient of y}
+      dscores_ws: {io: scratch, shape: scores, layout: contiguous, doc: scratch}
+      dq: {io: out, shape: queries, layout: inner, doc: gradient of q}
+      dk: {io: out, shape: keys, layout: inner, role: column, shares: k, doc: gradient of k}
+      dv: {io: out, shape: keys, layout: inner, role: column, shares: v, doc: gradient of v}
+ops:
+  look:
+    family: looks
+    doc: attention
+    kind: LOOK
+    dtypes: [f32]
+    attrs:
+      factor: {from: factor}
+    forward:
+      let: {score: "factor * dot(q, k) + mask", nothing: 0}
+      attn: softmax(score, nothing)
+      y: dot(attn, v)
+    backward:
+      let:
+        dattn: dot(dy, v)
+        dscores: attn * (dattn - sum(attn * dattn))
+      dq: factor * dot(dscores, k)
+      dk: factor * dot(dscores, q)
+      dv: dot(attn, dy)
+    ref: {y: q, attn: mask, dq: q, dk: k, dv: v}
+    ulp: {f32: 8}
+"""

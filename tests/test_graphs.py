@@ -67,10 +67,10 @@ def recorded(
 
 
 def renew(backend: verify.Backend, prepared: Any, values: Any) -> None:
-    """Write other inputs, and poison over the outputs."""
-    written = prepared.problem.outputs()
+    """Write other inputs, and poison over what is written."""
+    inputs = prepared.problem.inputs()
     for name, tensor in prepared.tensors.items():
-        overwrite(backend, tensor, None if name in written else values[name])
+        overwrite(backend, tensor, values[name] if name in inputs else None)
 
 
 def assert_equal_bits(got: dict[str, Any], want: dict[str, Any], what: object) -> None:

@@ -35,11 +35,12 @@ def arguments(problem: Problem, base: int, layout: str = "contiguous", shift: in
     """Tensors at made-up addresses from `base` on, which nobody reads."""
     tensors: dict[str, Any] = {rule.name: None for rule in problem.plan.TENSORS}
     inner = {rule.name for rule in problem.plan.TENSORS if rule.layout == "inner"}
+    whole = {rule.name for rule in problem.plan.TENSORS if rule.layout == "contiguous"}
     for name, array in problem.tensors().items():
         shape = array.shape
         nbytes = 4 * 2 * max(numel(shape), 1) + 64
         pointer = base + 4 * shift
-        strides = strides_of(shape, layout, name in inner)
+        strides = strides_of(shape, "contiguous" if name in whole else layout, name in inner)
         buffer = (base, base + nbytes)
         tensors[name] = bc.TensorRef(pointer, shape, strides, bc.ElementKind.F32, HOST, buffer=buffer)
         base += 4096 + nbytes // 256 * 256

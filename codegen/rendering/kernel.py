@@ -26,6 +26,7 @@ from baracuda.codegen.matrix import COLUMN_VARIANTS, STATE_VARIANTS, aggregate_v
 from baracuda.codegen.rendering.bare import BARE, optional_inputs, without_rounding
 from baracuda.codegen.rendering.environment import banner, fill, fill_own
 from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp
+from baracuda.codegen.spec.attention import METHODS
 from baracuda.codegen.spec.model import (
     AttributeValue,
     Monoid,
@@ -46,7 +47,12 @@ _COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 def render_kernel(op: Op, program: Program) -> str:
     """The `.cu` text of a program."""
-    shapes = {"map": _map_holes, "aggregate": _aggregate_holes, "rotate": _rotate_holes}
+    shapes = {
+        "map": _map_holes,
+        "aggregate": _aggregate_holes,
+        "rotate": _rotate_holes,
+        "attention": _attention_holes,
+    }
     holes = shapes[op.family.template](op, program)
     own = op.family.own_template
     template = own.name if own else f"{op.family.template}.cu.j2"
@@ -183,6 +189,28 @@ def _rotate_holes(op: Op, program: Program) -> dict[str, Any]:
         ),
         "lines": _statements(program.lets, scope, of_row),
         "results": [to_cuda(result.value, scope, COMPUTE, of_row) for result in program.results],
+    }
+
+
+def _attention_holes(op: Op, program: Program) -> dict[str, Any]:
+    scope: dict[str, Type] = {value.name: _TYPES[value.kind] for value in program.attributes}
+    methods = []
+    for statement in program.results:
+        names = METHODS[program.direction][statement.name]
+        methods.append(
+            {
+                "name": statement.name,
+                "parameters": ", ".join(f"A {name}" for name in names),
+                "value": to_cuda(statement.value, {**scope, **dict.fromkeys(names, COMPUTE)}, COMPUTE),
+            }
+        )
+    return {
+        "direction": program.direction,
+        "attributes": _attributes(program.attributes),
+        "methods": methods,
+        "tiles": op.tiles,
+        "heads": sorted({head for tiles in op.tiles.values() for head in tiles.heads}),
+        "tf32": "f32" in op.tiles,
     }
 
 

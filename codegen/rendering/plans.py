@@ -52,6 +52,7 @@ def render_plans(spec: Spec, category: str, families: Sequence[Family]) -> str:
         ),
         shape_functions=text_functions,
         wide_names=wide_names(entries),
+        uses_tiles=any(family.tiles for family in families),
         uses_math=any("math." in text for entry in entries for text in _code(entry)),
         families=entries,
     )
@@ -104,6 +105,9 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
         if isinstance(node, Call) and node.name in SHAPE_FUNCTIONS
     }
     described = {"keepdim_reason"} if "keepdim" in functions else set()
+    every = [*family.forward.values(), *family.backward.values()]
+    if any(tensor.role == "mask" for tensor in every):
+        described.add("broadcast_shapes")
     fields = {direction: _class_fields(family, direction) for direction in ("forward", "backward")}
     return {
         "plan": family.plan,
@@ -233,7 +237,10 @@ def _other_shapes(family: Family, direction: str) -> list[dict[str, str]]:
     found = []
     for name, tensor in family.tensors(direction).items():
         texts = _shape_texts(tensor)[1:]
-        if texts:
+        if tensor.role == "mask":
+            whole = to_python(parse_rule(_shape_texts(tensor)[0]), fields)
+            found.append({"name": name, "code": f"broadcast_shapes({whole})"})
+        elif texts:
             shapes = [
                 to_python(parse_rule(text), fields, {key: key for key in SHAPE_FUNCTIONS}) for text in texts
             ]
@@ -265,6 +272,8 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "layout": tensor.layout,
         "may_lack": tensor.optional or tensor.given is not None or not all(needed),
         "dtype": tensor.dtype,
+        "others": _tuple(["bool"]) if tensor.role == "mask" else "",
+        "shares": tensor.shares,
         "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others)),
         "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
         "shape_reason": reason,
@@ -335,6 +344,10 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
+        "tiles": [
+            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys})")
+            for dtype, tiles in op.tiles.items()
+        ],
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+from collections.abc import Iterator
 
 from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
@@ -69,16 +71,21 @@ def _kinds(spec: Spec) -> str:
     return fill("kinds.py.j2", banner=banner("kinds.py.j2"), enums=enums)
 
 
-def _rows(spec: Spec) -> list[tuple[Op, Program]]:
-    return [(op, program) for op in spec.ops.values() for program in op.all_programs()]
+def _grouped(spec: Spec) -> Iterator[tuple[Op, Program, tuple[str, ...], tuple[str, ...]]]:
+    """Every program with its dtypes and variants, in groups of neighbouring dtypes that have the same."""
+    for op in spec.ops.values():
+        for program in op.all_programs():
+            of_dtype = {dtype: (*variants(op, program, dtype),) for dtype in op.dtypes}
+            for names, dtypes in itertools.groupby(op.dtypes, of_dtype.__getitem__):
+                yield op, program, tuple(dtypes), names
 
 
 def _matrix(spec: Spec) -> str:
-    """A line an op and direction: dtypes, variants and guarantees."""
+    """A line an op and direction, more where dtypes have other variants: these, bounds, guarantees."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for op, program in _rows(spec):
+    for op, program, dtypes, names in _grouped(spec):
         summed = summed_outputs(op, program)
         row = {
             "op": op.name,
@@ -86,9 +93,9 @@ def _matrix(spec: Spec) -> str:
             "options": " ".join(f"{name}={value}" for name, value in program.options),
             "plan": op.family.plan_class(program.direction),
             "kind": op.kind,
-            "dtypes": " ".join(op.dtypes),
-            "variants": " ".join(variants(op, program)),
-            "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in op.dtypes),
+            "dtypes": " ".join(dtypes),
+            "variants": " ".join(names),
+            "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in dtypes),
             "deterministic": "yes",
             "batch_invariant": " ".join(name for name in program.written if name not in summed),
         }
@@ -108,7 +115,7 @@ def _elsewhere(op: Op, place: str) -> str:
 
 def _matrix_document(spec: Spec) -> str:
     rows = []
-    for op, program in _rows(spec):
+    for op, program, dtypes, names in _grouped(spec):
         results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.written]
         rows.append(
             {
@@ -116,9 +123,9 @@ def _matrix_document(spec: Spec) -> str:
                 "plan": op.family.plan_class(program.direction),
                 "kind": op.kind,
                 "formula": "; ".join(f"`{' '.join(line.split())}`" for line in results),
-                "dtypes": " ".join(op.dtypes),
-                "variants": " ".join(variants(op, program)),
-                "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in op.dtypes),
+                "dtypes": " ".join(dtypes),
+                "variants": " ".join(names),
+                "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in dtypes),
                 "names": ", ".join(f"`{_elsewhere(op, place)}`" for place in op.names),
             }
         )

@@ -6,8 +6,8 @@ from pathlib import Path as FilePath
 
 from baracuda.codegen.formula import INT, Expr, FormulaError, infer, to_python
 from baracuda.codegen.problems import Path, Problems, suggest
-from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Pairs
+from baracuda.codegen.spec import attention, schema
+from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Pairs, TileSet
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
@@ -35,6 +35,7 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
     _check_field(entry.domain, "shape", known, (*path, "domain"), problems)
     check_domain(entry, path, problems)
     check_tensors(entry, path, problems)
+    attention.check_family(entry, path, problems)
     if entry.pairs is not None:
         _check_field(entry.pairs.extent, "extent", fields, (*path, "pairs", "extent"), problems)
         _check_field(entry.pairs.place, "option", fields, (*path, "pairs", "place"), problems)
@@ -69,6 +70,7 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
         name, entry.doc, template, entry.category, entry.plan, entry.kind, entry.domain, entry.axes,
         fields, tuple(require), entry.contraction, entry.forward, entry.backward, own_template,
         entry.default_kind, pairs, shapes,
+        tiles={key: TileSet(tuple(t.heads), t.queries, t.keys) for key, t in entry.tiles.items()},
     )  # fmt: skip
 
 

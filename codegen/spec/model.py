@@ -226,6 +226,15 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class TileSet:
+    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys."""
+
+    heads: tuple[int, ...]
+    queries: int
+    keys: int
+
+
+@dataclass(frozen=True)
 class Family:
     """A kernel shape with its plan classes.
 
@@ -252,6 +261,7 @@ class Family:
     shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     dtypes: tuple[str, ...] = ()
     ulp: Mapping[str, float] = field(default_factory=dict)
+    tiles: Mapping[str, TileSet] = field(default_factory=dict)
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""
@@ -300,6 +310,7 @@ class Op:
     line: int = field(default=0, compare=False)
     names: Mapping[str, str] = field(default_factory=dict)
     host: tuple[HostFormulas, ...] = ()
+    tiles: Mapping[str, TileSet] = field(default_factory=dict)
 
     def requirements(self, direction: str) -> list[Expr]:
         """The conditions that this op adds to its family's in a direction."""
@@ -308,8 +319,9 @@ class Op:
         return [*of_attributes, *self.programs[direction].require]
 
     def host_options(self) -> tuple[str, ...]:
-        """The options on which what the host computes depends, and no kernel."""
-        return tuple(name for name, _ in self.host[0].options) if self.host else ()
+        """The options on which no kernel depends: the host decides by them what it computes or launches."""
+        of_kernels = {name for program in self.all_programs() for name, _ in program.options}
+        return tuple(name for name in self.options if name not in of_kernels)
 
     def all_programs(self) -> tuple[Program, ...]:
         """Every program, those of default options first."""

@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check_reference, free_names
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
+from baracuda.codegen.spec.attention import AttentionBuilder
 from baracuda.codegen.spec.families import resolve_family
 from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
@@ -22,6 +23,7 @@ from baracuda.codegen.spec.model import (
     Op,
     Program,
     Spec,
+    TileSet,
     stem_of,
 )
 from baracuda.codegen.spec.monoids import resolve_monoid
@@ -214,11 +216,13 @@ def _resolve_op(
         for chosen in _option_choices(block, options, (*path, direction), problems, always):
             whole, places = _with_options(block, chosen, (*path, direction))
             where = (*path, direction)
-            builder: Builder | PairBuilder = (
-                Builder(family, direction, monoids, attributes, problems, where, places)
-                if family.pairs is None
-                else PairBuilder(family, direction, attributes, host, problems, where, places)
-            )
+            builder: Builder | PairBuilder | AttentionBuilder
+            if family.pairs is not None:
+                builder = PairBuilder(family, direction, attributes, host, problems, where, places)
+            elif family.tiles:
+                builder = AttentionBuilder(family, direction, attributes, problems, where, places)
+            else:
+                builder = Builder(family, direction, monoids, attributes, problems, where, places)
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
             if program is None:
@@ -271,13 +275,19 @@ def _resolve_op(
         if entry.holds is None
         else _scale(entry.holds, sorted({*known, *entry.ref_let}), monoids, (*path, "holds"), problems)
     )
+    tiles: dict[str, TileSet] = {}
+    for key, tile_set in family.tiles.items():
+        tiles.update(dict.fromkeys(dtypes.expand([key], ("families", family.name, "tiles", key)), tile_set))
+    for dtype in expanded if family.tiles else ():
+        if dtype not in tiles:
+            problems.add((*path, "dtypes"), f"the family has no tiles for {dtype}", "tiles for each dtype")
     if len(problems) > before:
         return None
     return Op(
         name, entry.doc, family, entry.kind or name.upper(), expanded, attributes, options,
         {key: tuple(values) for key, values in entry.samples.items()},
         programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
-        source.line(path), dict(entry.names), host,
+        source.line(path), names=dict(entry.names), host=host, tiles=tiles,
     )  # fmt: skip
 
 

@@ -62,6 +62,7 @@ SHAPE_FUNCTIONS = {
         ("shape", "axes"), gives_shape=False, wants="the last axes of {0}, one at least, in {1}"
     ),
     "is_even": ShapeFunction(("extent",), gives_shape=False, wants="an even {0}"),
+    "divides": ShapeFunction(("extent", "extent"), gives_shape=False, wants="a {0} that divides {1}"),
 }
 
 _NUMBERS: dict[str, Type] = {"f64": F64, "i64": INT, "extent": INT, "bool": BOOL}

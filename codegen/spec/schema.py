@@ -101,7 +101,9 @@ class DescriptorField(Model):
 class Tensor(Model):
     """One tensor argument of a plan."""
 
-    io: Literal["in", "out"]
+    io: Literal["in", "out", "scratch"] = Field(
+        description="in: read; out: written; scratch: memory for what is worked out on the way"
+    )
     shape: str | list[str] = Field(
         description="an expression over the descriptor's fields; a list: any of several"
     )
@@ -118,10 +120,14 @@ class Tensor(Model):
     absent: int | float | None = Field(
         default=None, description="the value that formulas see of an input that is None"
     )
-    role: Literal["element", "row", "column", "position", "pair"] = Field(
+    role: Literal["element", "row", "column", "position", "pair", "mask"] = Field(
         default="element",
         description="element: read at each place of the domain; row: once a row; column: once a column; "
-        "position: once a position; pair: once a pair",
+        "position: once a position; pair: once a pair; mask: at each place, of any shape that broadcasts",
+    )
+    shares: Identifier | None = Field(
+        default=None,
+        description="for an output of attention: the input whose heads may share memory, as its own may",
     )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
@@ -138,6 +144,17 @@ class Pairs(Model):
         description="the option that says where a pair's elements lie: interleaved (2i and 2i + 1) or half "
         "(i and i + half the extent)"
     )
+
+
+class Tiles(Model):
+    """The tiles that kernels of attention are made for."""
+
+    heads: list[int] = Field(
+        description="elements of a head that a block holds at once, ascending: a kernel each; longer heads "
+        "go in several parts"
+    )
+    queries: int = Field(description="queries of a tile, 16 a warp")
+    keys: int = Field(description="keys that a block takes at once")
 
 
 class Family(Model):
@@ -162,6 +179,9 @@ class Family(Model):
         default=None, description="the descriptor's field with the aggregated axes"
     )
     pairs: Pairs | None = Field(default=None, description="the elements that come in pairs, for rotate")
+    tiles: dict[str, Tiles] = Field(
+        default={}, description="for attention: the tiles of a dtype or dtype set"
+    )
     shapes: dict[Identifier, list[Expression]] = Field(
         default={}, description="shapes made of the descriptor's extents, by name"
     )

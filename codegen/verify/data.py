@@ -117,13 +117,18 @@ def inputs_for(
     own = {
         name: shape for name, shape in shapes.items() if problem.op.family.forward[name].dtype in OWN_DTYPES
     }
+    masks = [name for name in shapes if problem.op.family.forward[name].role == "mask"]
     values = {
         name: PROFILES[profile](rng, shape, problem.dtype)
         for name, shape in shapes.items()
-        if name not in own
+        if name not in own and name not in masks
     }
     tensors = {name: rounded(value, problem.dtype) for name, value in values.items()}
     tensors |= _own_dtypes(forward, own, rng, every)
+    for name in masks:
+        mask = _mask(forward, name, shapes[name], rng)
+        if mask is not None or every:
+            tensors[name] = np.ones((), bool) if mask is None else mask
     if problem.direction == "backward":
         tensors |= _backward_inputs(problem, tensors, rng)
     return tensors
@@ -149,6 +154,22 @@ def _own_dtypes(
                 rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(0, 31, shape))
             ).astype(kind)
     return found
+
+
+def _mask(problem: Problem, name: str, shape: tuple[int, ...], rng: Generator) -> Any:
+    """None, truth values, or terms of which some are -inf, of a shape that broadcasts."""
+    chance = np.random.default_rng(zlib.crc32(f"mask of {problem}".encode()))
+    several = [shape, *problem.other_shapes()[name]]
+    shape = several[int(chance.integers(len(several)))] if chance.integers(2) else shape
+    kind = int(chance.integers(3))
+    if kind == 0:
+        return None
+    hidden = rng.random(shape) < 0.3
+    return (
+        ~hidden
+        if kind == 1
+        else rounded(np.where(hidden, -np.inf, rng.standard_normal(shape)), problem.dtype)
+    )
 
 
 def saved_tensors(problem: Problem, tensors: Mapping[str, Any]) -> dict[str, Any]:

@@ -135,8 +135,9 @@ class Run:
     def outputs(self) -> dict[str, Any]:
         """What the outputs hold; raises `GuardError` where anything else changed."""
         written = set(self.problem.outputs())
+        inputs = set(self.problem.inputs())
         for name, tensor in self.tensors.items():
-            if name in written:
+            if name not in inputs:
                 tensor.check_surroundings(self.backend)
             else:
                 tensor.check_untouched(self.backend)
@@ -189,10 +190,14 @@ def prepare(
             problem.dtype_of(name),
             problem.takes_inner(name),
         )
+        if problem.takes_contiguous(name) and layout != "misaligned":
+            layout = "contiguous"
         if name in problem.inputs():
             if name not in values and name in problem.optional():
                 continue
             given = values[name]
+            if given.dtype == bool:
+                dtype = "bool"
             exact = given if given.dtype == numpy_dtype(dtype) else rounded(given, dtype)
             shape = exact.shape if exact.shape in problem.other_shapes().get(name, ()) else shapes[name]
             tensors[name] = place(backend, name, dtype, shape, exact, layout, inner=inner)

@@ -22,6 +22,23 @@ GENERATED = "baracuda.generated"
 #: Of domains with four extents: rows, elements of a row at most, and elements of a longer one, folded.
 _MOST_ROWS, _LONGEST, _FOLDED = 64, 1200, 600
 
+#: Elements of a head: no multiples of anything, one, several parts, none.
+HEAD_SIZES: Sequence[Mapping[str, int]] = (
+    {"d_k": 8, "d_v": 16},
+    {"d_k": 5, "d_v": 3},
+    {"d_k": 33, "d_v": 70},
+    {"d_k": 1, "d_v": 1},
+    {"d_k": 20, "d_v": 7},
+)
+#: The same for domains of few elements, where numerical derivatives move every one.
+SMALL_HEAD_SIZES: Sequence[Mapping[str, int]] = (
+    {"d_k": 2, "d_v": 3},
+    {"d_k": 3, "d_v": 1},
+    {"d_k": 1, "d_v": 2},
+    {"d_k": 2, "d_v": 2},
+)
+_FEW = 64
+
 #: Values of numeric fields for ops that name none in `samples`, by the field's type.
 SAMPLES: Mapping[str, tuple[float, ...]] = {"f64": (0.25, 0.0, 1.0, -0.5, 1.7), "i64": (1, 0, 2)}
 
@@ -64,7 +81,7 @@ class Problem:
     @property
     def options(self) -> dict[str, str]:
         """The op's options and their values here."""
-        return {name: str(self.fields[name]) for name in self.op.options}
+        return {name: str(self.fields.get(name, values[0])) for name, values in self.op.options.items()}
 
     @property
     def program(self) -> Program:
@@ -106,15 +123,22 @@ class Problem:
         """Whether a tensor's innermost stride must be 1."""
         return self.op.family.tensors(self.direction)[name].layout == "inner"
 
+    def takes_contiguous(self, name: str) -> bool:
+        """Whether a tensor must lie in C order without gaps."""
+        return self.op.family.tensors(self.direction)[name].layout == "contiguous"
+
     def bound_axes(self) -> Shape:
         """Domain axes along which a result depends on other elements, or on how many there are."""
+        if self.op.family.tiles:
+            # Heads share keys; which keys a query sees may follow from its number.
+            return (1, 3) if self.fields.get("causal", "none") == "none" else (1, 2, 3)
         return (len(self.domain) - 1,) if self.op.family.pairs is not None else self.axes
 
     def place_of(self, name: str, shape: Shape, axis: int) -> int | None:
         """The axis of a tensor of this shape that is the domain's `axis`; None where it has none."""
         rules = {**self.op.family.forward, **self.op.family.tensors(self.direction)}
         texts, extents = rules[name].shape, _domain_extents(self.op)
-        if not extents:
+        if not extents or rules[name].role == "mask":
             own = axis - (len(self.domain) - len(shape))
             return own if own >= 0 and shape[own] == self.domain[axis] else None
         for text in [texts] if isinstance(texts, str) else texts:
@@ -255,7 +279,7 @@ def problems(
     for shape in shapes:
         for axes in axes_of(len(shape)) if op.family.axes else [None]:
             for operands in _operand_shapes(op, shape) if broadcast else [{}]:
-                for options in _options(op, every_option):
+                for options in _options(op, direction, every_option):
                     turn = next(counter)
                     chosen = options | _host_options(op, turn)
                     fields = _fields(op, direction, shape, axes, operands, chosen, turn)
@@ -299,8 +323,9 @@ def _host_options(op: Op, turn: int) -> dict[str, str]:
     return {name: op.options[name][turn % len(op.options[name])] for name in op.host_options()}
 
 
-def _options(op: Op, every: bool) -> list[dict[str, str]]:
-    names = [name for name in op.options if name not in op.host_options()]
+def _options(op: Op, direction: str, every: bool) -> list[dict[str, str]]:
+    known = {*op.family.fields(direction)} - {*op.host_options()}
+    names = [name for name in op.options if name in known]
     choices = itertools.product(*(op.options[name] if every else op.options[name][:1] for name in names))
     return [dict(zip(names, values, strict=True)) for values in choices]
 
@@ -317,7 +342,8 @@ def _fields(
     """The fields of a descriptor; `turn` picks the sample of each number."""
     family, read = op.family, {attribute.source for attribute in op.attributes}
     read |= {name for item in op.host for name in _read_on_host(item)}
-    fields: dict[str, Any] = dict(zip(_domain_extents(op), _four_extents(shape), strict=False))
+    folded = _attention_extents(shape) if family.tiles else _four_extents(shape)
+    fields: dict[str, Any] = dict(zip(_domain_extents(op), folded, strict=False))
     for name, rule in family.fields(direction).items():
         if name == family.domain:
             fields[name] = shape
@@ -330,6 +356,10 @@ def _fields(
         elif rule.type in SAMPLES and (name in read or rule.default is None):
             values = _samples(op, name, rule.type)
             fields[name] = values[turn % len(values)]
+        elif family.tiles and rule.type == "extent" and name not in fields:
+            known = HEAD_SIZES if math.prod(folded) > _FEW else SMALL_HEAD_SIZES
+            sizes = known[turn % len(known)]
+            fields[name] = sizes[name] if name in sizes else _divisor(fields[str(rule.default)], turn)
         elif family.pairs is not None and name == family.pairs.extent:
             # All elements in pairs, then half of them.
             whole = fields[_domain_extents(op)[-1]]
@@ -375,6 +405,26 @@ def _four_extents(shape: Shape) -> Shape:
         planes, rows = planes * (rows // few), few
     batch = math.prod(outer[:-2])
     return (batch, planes * (outer[-2] if len(outer) > 1 else 1), rows, last)
+
+
+def _attention_extents(shape: Shape) -> Shape:
+    """A domain of batch, heads, queries and keys, like `shape` and not larger than a tile or two."""
+    *outer, keys = shape or (1,)
+    queries = outer[-1] if outer else 1
+    heads = outer[-2] if len(outer) > 1 else 1
+    batch = math.prod(outer[:-2])
+    return min(batch, 3), min(heads, 6), _at_most(queries, 70), _at_most(keys, 150)
+
+
+def _at_most(extent: int, most: int) -> int:
+    """An extent as odd as the given one that is not larger than about `most`."""
+    return extent if extent <= most else most - 7 + extent % 8
+
+
+def _divisor(number: int, turn: int) -> int:
+    """A divisor of a number: itself, the largest other one, 1, in turns."""
+    others = [size for size in range(number - 1, 0, -1) if number % size == 0]
+    return (number, others[0] if others else number, others[-1] if others else number)[turn % 3]
 
 
 def _operand_shapes(op: Op, shape: Shape) -> list[dict[str, Shape]]:

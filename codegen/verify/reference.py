@@ -124,7 +124,7 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
             env[name] = WIDE(value) if rule.type == "f64" else value
     env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
     # A formula or a reference asks of an input that is not there whether it is None.
-    env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.tensors(problem.direction)))
+    env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))
     env |= {name: widened(value) for name, value in tensors.items()}
     env["stored"] = lambda x: widened(rounded(rounded(x, COMPUTE[problem.dtype]), problem.dtype))
     if problem.op.family.axes is not None:

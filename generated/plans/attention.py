@@ -1,4 +1,4 @@
-"""Attention plans: RopePlan, RopeBackwardPlan.
+"""Attention plans: RopePlan, RopeBackwardPlan, SdpaPlan, SdpaBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from baracuda.contract import OpRecord, TensorRule, no_scalars
+from baracuda.contract import OpRecord, TensorRule, TileRecord, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
-from baracuda.shapes import is_even
+from baracuda.shapes import broadcast_shapes, divides, is_even
 from baracuda.wide import PI, HostValues, ceil, clamp, computed, floor, log, numbers, power, wide
 
 from .kinds import AttentionKind
@@ -26,6 +26,12 @@ __all__ = [
     "RopeBackwardPlan",
     "RopeDescriptor",
     "RopePlan",
+    "SdpaArgs",
+    "SdpaBackwardArgs",
+    "SdpaBackwardDescriptor",
+    "SdpaBackwardPlan",
+    "SdpaDescriptor",
+    "SdpaPlan",
 ]
 
 
@@ -711,5 +717,542 @@ class RopeBackwardPlan(Plan):
             positions=positions,
             inv_freq=inv_freq,
             dx=dx,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SdpaDescriptor(Descriptor):
+    """The problem of a SdpaPlan: y = softmax(scale * q k^T + mask) v.
+
+    Attributes:
+        kind: which op (SDPA unless given).
+        batch_size: members of the batch.
+        num_heads: heads of the queries.
+        query_len: queries of a head.
+        key_len: keys of a head.
+        d_k: elements of a query and a key.
+        d_v: elements of a value.
+        scale: factor of the products of queries and keys, such as d_k ** -0.5.
+        element: dtype of every tensor, a bool mask apart.
+        num_kv_heads: heads of the keys and values, each for num_heads / num_kv_heads neighbouring heads
+            of the queries.
+        causal: which keys query i sees: all (none), the first i + 1 (top_left), or the first i + 1 +
+            key_len - query_len (bottom_right).
+        masked_row: what a query gets that sees none of the keys: zero, or nan as in PyTorch's softmax.
+    """
+
+    kind: AttentionKind | str = AttentionKind.SDPA
+    batch_size: int
+    num_heads: int
+    query_len: int
+    key_len: int
+    d_k: int
+    d_v: int
+    scale: float
+    element: ElementKind | str
+    num_kv_heads: int | None = None
+    causal: str = "none"
+    masked_row: str = "zero"
+
+    RULES: ClassVar = {
+        "kind": AttentionKind,
+        "batch_size": "extent",
+        "num_heads": "extent",
+        "query_len": "extent",
+        "key_len": "extent",
+        "d_k": "extent",
+        "d_v": "extent",
+        "scale": "f64",
+        "element": "element",
+        "num_kv_heads": "extent",
+        "causal": "option",
+        "masked_row": "option",
+    }
+    DEFAULTS: ClassVar = {"num_kv_heads": "num_heads"}
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_heads, query_len, key_len)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_heads, desc.query_len, desc.key_len)
+
+    @property
+    def queries(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_heads, query_len, d_k)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_heads, desc.query_len, desc.d_k)
+
+    @property
+    def keys(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_kv_heads, key_len, d_k)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_kv_heads, desc.key_len, desc.d_k)
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_kv_heads, key_len, d_v)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_kv_heads, desc.key_len, desc.d_v)
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_heads, query_len, d_v)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_heads, desc.query_len, desc.d_v)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SdpaBackwardDescriptor(Descriptor):
+    """The problem of a SdpaBackwardPlan.
+
+    Attributes:
+        kind: which op (SDPA unless given).
+        batch_size: members of the batch.
+        num_heads: heads of the queries.
+        query_len: queries of a head.
+        key_len: keys of a head.
+        d_k: elements of a query and a key.
+        d_v: elements of a value.
+        scale: factor of the products of queries and keys, such as d_k ** -0.5.
+        element: dtype of every tensor, a bool mask apart.
+        num_kv_heads: heads of the keys and values, each for num_heads / num_kv_heads neighbouring heads
+            of the queries.
+        causal: which keys query i sees: all (none), the first i + 1 (top_left), or the first i + 1 +
+            key_len - query_len (bottom_right).
+    """
+
+    kind: AttentionKind | str = AttentionKind.SDPA
+    batch_size: int
+    num_heads: int
+    query_len: int
+    key_len: int
+    d_k: int
+    d_v: int
+    scale: float
+    element: ElementKind | str
+    num_kv_heads: int | None = None
+    causal: str = "none"
+
+    RULES: ClassVar = {
+        "kind": AttentionKind,
+        "batch_size": "extent",
+        "num_heads": "extent",
+        "query_len": "extent",
+        "key_len": "extent",
+        "d_k": "extent",
+        "d_v": "extent",
+        "scale": "f64",
+        "element": "element",
+        "num_kv_heads": "extent",
+        "causal": "option",
+    }
+    DEFAULTS: ClassVar = {"num_kv_heads": "num_heads"}
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_heads, query_len, key_len)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_heads, desc.query_len, desc.key_len)
+
+    @property
+    def queries(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_heads, query_len, d_k)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_heads, desc.query_len, desc.d_k)
+
+    @property
+    def keys(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_kv_heads, key_len, d_k)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_kv_heads, desc.key_len, desc.d_k)
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_kv_heads, key_len, d_v)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_kv_heads, desc.key_len, desc.d_v)
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The extents (batch_size, num_heads, query_len, d_v)."""
+        desc: Any = self
+        return (desc.batch_size, desc.num_heads, desc.query_len, desc.d_v)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SdpaArgs:
+    """The tensors of a SdpaPlan.
+
+    Attributes:
+        q: queries; of shape (batch_size, num_heads, query_len, d_k).
+        k: keys; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
+            d_k).
+        v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
+            d_v).
+        mask: bool, true for the keys that a query sees, or terms of the scores, -inf for those that it
+            does not see; of shape (batch_size, num_heads, query_len, key_len).
+        y: result; of shape (batch_size, num_heads, query_len, d_v).
+        attn: the weights, for the backward; None: not wanted; of shape (batch_size, num_heads, query_len,
+            key_len).
+    """
+
+    q: Any
+    k: Any
+    v: Any
+    mask: Any = None
+    y: Any
+    attn: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SdpaBackwardArgs:
+    """The tensors of a SdpaBackwardPlan.
+
+    Attributes:
+        q: queries; of shape (batch_size, num_heads, query_len, d_k).
+        k: keys; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
+            d_k).
+        v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
+            d_v).
+        attn: the forward's; of shape (batch_size, num_heads, query_len, key_len).
+        dy: gradient of y; of shape (batch_size, num_heads, query_len, d_v).
+        dscores_ws: scratch memory that is overwritten; None: a workspace, if dk is wanted; of shape
+            (batch_size, num_heads, query_len, key_len).
+        dq: gradient of q; None: not wanted; of shape (batch_size, num_heads, query_len, d_k).
+        dk: gradient of k, with a zero stride between heads their sum; None: not wanted; of shape
+            (batch_size, num_kv_heads, key_len, d_k).
+        dv: gradient of v, with a zero stride between heads their sum; None: not wanted; of shape
+            (batch_size, num_kv_heads, key_len, d_v).
+    """
+
+    q: Any
+    k: Any
+    v: Any
+    attn: Any
+    dy: Any
+    dscores_ws: Any = None
+    dq: Any = None
+    dk: Any = None
+    dv: Any = None
+
+
+def _sdpa_scalars(desc: SdpaDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of sdpa, folded in double precision."""
+    scale = desc.scale
+    return (scale,)
+
+
+def _sdpa_backward_scalars(desc: SdpaBackwardDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of sdpa_backward, folded in double precision."""
+    scale = desc.scale
+    return (scale,)
+
+
+def _sdpa_nan_scalars(desc: SdpaDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of sdpa_nan, folded in double precision."""
+    scale = desc.scale
+    return (scale,)
+
+
+class SdpaPlan(Plan):
+    """y = softmax(scale * q k^T + mask) v.
+
+    SDPA (f16, bf16, f32, f64, masked_row=zero): scaled dot-product attention;
+        torch.nn.functional.scaled_dot_product_attention, jax.nn.dot_product_attention
+        score = scale * dot(q, k) + mask
+        nothing = 0
+        attn = softmax(score, nothing)
+        y = dot(attn, v)
+
+    `select` checks a SdpaDescriptor and compiles or loads its kernels.
+    `run` takes SdpaArgs: tensors with any strides, zero and negative ones included; the innermost
+    stride of q and k and v and y must be 1.
+    """
+
+    TEMPLATE = "attention"
+    CATEGORY = "Attention"
+    DESCRIPTOR = SdpaDescriptor
+    ARGS = SdpaArgs
+    DOMAIN = "scores"
+    AXES = None
+    TENSORS = (
+        TensorRule("q", "in", layout="inner"),
+        TensorRule("k", "in", layout="inner"),
+        TensorRule("v", "in", layout="inner"),
+        TensorRule("mask", "in", optional=True, other_elements=("bool",)),
+        TensorRule("y", "out", layout="inner"),
+        TensorRule("attn", "out", optional=True, layout="contiguous"),
+    )
+    OPS: ClassVar = {
+        AttentionKind.SDPA: OpRecord(
+            name="sdpa",
+            source="attention/sdpa.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("q", "k", "v", "mask"),
+            row_inputs=(),
+            outputs=("y", "attn"),
+            row_outputs=(),
+            required=frozenset({"q", "k", "v", "y"}),
+            accepted=frozenset({"q", "k", "v", "mask", "y", "attn"}),
+            batch_invariant=("y", "attn"),
+            attributes="a",
+            fold=_sdpa_scalars,
+            state="",
+            ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
+            contraction=True,
+            choices={"causal": ("none", "top_left", "bottom_right")},
+            tiles={
+                "f16": TileRecord((64, 128), 64, 64),
+                "bf16": TileRecord((64, 128), 64, 64),
+                "f32": TileRecord((64, 128), 64, 32),
+                "f64": TileRecord((64,), 64, 32),
+            },
+        ),
+    }
+    ALTERNATIVES = (
+        (
+            AttentionKind.SDPA,
+            {"masked_row": "nan"},
+            OpRecord(
+                name="sdpa_nan",
+                source="attention/sdpa_nan.cu",
+                dtypes=("f16", "bf16", "f32", "f64"),
+                inputs=("q", "k", "v", "mask"),
+                row_inputs=(),
+                outputs=("y", "attn"),
+                row_outputs=(),
+                required=frozenset({"q", "k", "v", "y"}),
+                accepted=frozenset({"q", "k", "v", "mask", "y", "attn"}),
+                batch_invariant=("y", "attn"),
+                attributes="a",
+                fold=_sdpa_nan_scalars,
+                state="",
+                ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
+                contraction=True,
+                choices={"causal": ("none", "top_left", "bottom_right")},
+                tiles={
+                    "f16": TileRecord((64, 128), 64, 64),
+                    "bf16": TileRecord((64, 128), 64, 64),
+                    "f32": TileRecord((64, 128), 64, 32),
+                    "f64": TileRecord((64,), 64, 32),
+                },
+            ),
+        ),
+    )
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "q": (
+                desc.queries,
+                "(batch_size, num_heads, query_len, d_k) of the descriptor",
+            ),
+            "k": (
+                desc.keys,
+                "(batch_size, num_kv_heads, key_len, d_k) of the descriptor",
+            ),
+            "v": (
+                desc.values,
+                "(batch_size, num_kv_heads, key_len, d_v) of the descriptor",
+            ),
+            "mask": (
+                desc.scores,
+                "(batch_size, num_heads, query_len, key_len) of the descriptor",
+            ),
+            "y": (
+                desc.results,
+                "(batch_size, num_heads, query_len, d_v) of the descriptor",
+            ),
+            "attn": (
+                desc.scores,
+                "(batch_size, num_heads, query_len, key_len) of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def other_shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """Further shapes that a tensor may have."""
+        return {
+            "mask": broadcast_shapes(desc.scores),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not divides(desc.num_kv_heads, desc.num_heads):
+            yield (
+                f"num_kv_heads is {desc.num_kv_heads}, num_heads is {desc.num_heads}, "
+                "want a num_kv_heads that divides num_heads"
+            )
+        if desc.kind.value == "sdpa" and not math.isfinite(desc.scale):
+            yield f"scale is {desc.scale}, want isfinite(scale)"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        q: Any,
+        k: Any,
+        v: Any,
+        mask: Any = None,
+        y: Any,
+        attn: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = SdpaArgs(
+            q=q,
+            k=k,
+            v=v,
+            mask=mask,
+            y=y,
+            attn=attn,
+        )
+        self.run(stream, workspace, args)
+
+
+class SdpaBackwardPlan(Plan):
+    """Gradients of SdpaPlan.
+
+    SDPA (f16, bf16, f32, f64): scaled dot-product attention;
+        torch.nn.functional.scaled_dot_product_attention, jax.nn.dot_product_attention
+        dattn = dot(dy, v)
+        dscores = 0 if attn == 0 else attn * (dattn - sum(attn * dattn))
+        dq = scale * dot(dscores, k)
+        dk = scale * dot(dscores, q)
+        dv = dot(attn, dy)
+
+    `select` checks a SdpaBackwardDescriptor and compiles or loads its kernels.
+    `run` takes SdpaBackwardArgs: tensors with any strides, zero and negative ones included; the innermost
+    stride of q and k and v and dy and dq and dk and dv must be 1.
+    """
+
+    TEMPLATE = "attention"
+    CATEGORY = "Attention"
+    DESCRIPTOR = SdpaBackwardDescriptor
+    ARGS = SdpaBackwardArgs
+    DOMAIN = "scores"
+    AXES = None
+    TENSORS = (
+        TensorRule("q", "in", layout="inner"),
+        TensorRule("k", "in", layout="inner"),
+        TensorRule("v", "in", layout="inner"),
+        TensorRule("attn", "in", layout="contiguous"),
+        TensorRule("dy", "in", layout="inner"),
+        TensorRule("dscores_ws", "scratch", layout="contiguous"),
+        TensorRule("dq", "out", optional=True, layout="inner"),
+        TensorRule("dk", "out", optional=True, layout="inner", shares="k"),
+        TensorRule("dv", "out", optional=True, layout="inner", shares="v"),
+    )
+    OPS: ClassVar = {
+        AttentionKind.SDPA: OpRecord(
+            name="sdpa_backward",
+            source="attention/sdpa_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("q", "k", "v", "attn", "dy"),
+            row_inputs=(),
+            outputs=("dq", "dk", "dv"),
+            row_outputs=(),
+            required=frozenset({"q", "k", "v", "attn", "dy"}),
+            accepted=frozenset({"q", "k", "v", "attn", "dy", "dscores_ws", "dq", "dk", "dv"}),
+            batch_invariant=("dq", "dk", "dv"),
+            attributes="a",
+            fold=_sdpa_backward_scalars,
+            state="",
+            ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
+            contraction=True,
+            choices={"causal": ("none", "top_left", "bottom_right")},
+            tiles={
+                "f16": TileRecord((64, 128), 64, 64),
+                "bf16": TileRecord((64, 128), 64, 64),
+                "f32": TileRecord((64, 128), 64, 32),
+                "f64": TileRecord((64,), 64, 32),
+            },
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "q": (
+                desc.queries,
+                "(batch_size, num_heads, query_len, d_k) of the descriptor",
+            ),
+            "k": (
+                desc.keys,
+                "(batch_size, num_kv_heads, key_len, d_k) of the descriptor",
+            ),
+            "v": (
+                desc.values,
+                "(batch_size, num_kv_heads, key_len, d_v) of the descriptor",
+            ),
+            "attn": (
+                desc.scores,
+                "(batch_size, num_heads, query_len, key_len) of the descriptor",
+            ),
+            "dy": (
+                desc.results,
+                "(batch_size, num_heads, query_len, d_v) of the descriptor",
+            ),
+            "dscores_ws": (
+                desc.scores,
+                "(batch_size, num_heads, query_len, key_len) of the descriptor",
+            ),
+            "dq": (
+                desc.queries,
+                "(batch_size, num_heads, query_len, d_k) of the descriptor",
+            ),
+            "dk": (
+                desc.keys,
+                "(batch_size, num_kv_heads, key_len, d_k) of the descriptor",
+            ),
+            "dv": (
+                desc.values,
+                "(batch_size, num_kv_heads, key_len, d_v) of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not divides(desc.num_kv_heads, desc.num_heads):
+            yield (
+                f"num_kv_heads is {desc.num_kv_heads}, num_heads is {desc.num_heads}, "
+                "want a num_kv_heads that divides num_heads"
+            )
+        if desc.kind.value == "sdpa" and not math.isfinite(desc.scale):
+            yield f"scale is {desc.scale}, want isfinite(scale)"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        q: Any,
+        k: Any,
+        v: Any,
+        attn: Any,
+        dy: Any,
+        dscores_ws: Any = None,
+        dq: Any = None,
+        dk: Any = None,
+        dv: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = SdpaBackwardArgs(
+            q=q,
+            k=k,
+            v=v,
+            attn=attn,
+            dy=dy,
+            dscores_ws=dscores_ws,
+            dq=dq,
+            dk=dk,
+            dv=dv,
         )
         self.run(stream, workspace, args)

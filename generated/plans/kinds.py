@@ -11,13 +11,16 @@ __all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "So
 
 
 class AttentionKind(str, enum.Enum):
-    """Ops of RopeBackwardPlan and RopePlan.
+    """Ops of RopeBackwardPlan and RopePlan and SdpaBackwardPlan and SdpaPlan.
 
     Attributes:
         ROPE: rotary position embedding of queries or keys; transformers' apply_rotary_pos_emb.
+        SDPA: scaled dot-product attention; torch.nn.functional.scaled_dot_product_attention,
+            jax.nn.dot_product_attention.
     """
 
     ROPE = "rope"
+    SDPA = "sdpa"
 
 
 class BinaryKind(str, enum.Enum):

@@ -13,6 +13,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.errors import Unsupported
 from baracuda.layout import Walk
 from baracuda.packing import MAX_RANK, compiled
+from baracuda.sku import MathPrecision
 from baracuda.tensor import TensorRef
 
 __all__ = [
@@ -113,6 +114,19 @@ class Engine(abc.ABC):
     def cross_row_outputs(self) -> tuple[str, ...]:
         """Outputs that sum over rows, so that they cannot be batch-invariant."""
         return ()
+
+    def takes_workspace(self, tensors: Tensors) -> bool:
+        """Whether the launches for these tensors want the workspace that there may be."""
+        return True
+
+    def usual_variant(self) -> str:
+        """The variant that contiguous tensors get."""
+        return "contig"
+
+    def math_precision(self) -> MathPrecision:
+        """The precision of the arithmetic: that of the compute type, unless an engine differs."""
+        wide = self.problem.element.compute is ElementKind.F64
+        return MathPrecision.F64 if wide else MathPrecision.F32
 
     def pack_size(self) -> int:
         """Elements in a 16-byte pack."""

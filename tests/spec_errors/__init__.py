@@ -8,6 +8,7 @@ behind `ops.yaml:LINE: `.
 from __future__ import annotations
 
 from spec_errors import (
+    attention,
     dtypes,
     extends,
     families,
@@ -38,5 +39,6 @@ CASES: list[Case] = [
     *extends.CASES,
     *many.CASES,
     *pairs.CASES,
+    *attention.CASES,
     *rows.CASES,
 ]

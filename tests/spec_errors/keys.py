@@ -186,12 +186,12 @@ case(
 case(
     "another direction of a tensor",
     ("a: {io: in,", "a: {io: inn,"),
-    errors=[("inn", "families.pair.forward.a.io: is 'inn' (want 'in' or 'out')")],
+    errors=[("inn", "families.pair.forward.a.io: is 'inn' (want 'in', 'out' or 'scratch')")],
 )
 case(
     "a mapping for one of several words",
     ("a: {io: in,", "a: {io: {in: 1},"),
-    errors=[("{in: 1}", "families.pair.forward.a.io: is a mapping (want 'in' or 'out')")],
+    errors=[("{in: 1}", "families.pair.forward.a.io: is a mapping (want 'in', 'out' or 'scratch')")],
 )
 case(
     "text for a truth",

@@ -183,7 +183,8 @@ def test_a_workspace_is_part_of_a_call() -> None:
         if case.workspace is None:
             continue
         found += 1
-        args = arguments(problem)
+        scratch = {rule.name: None for rule in problem.plan.TENSORS if rule.io == "scratch"}
+        args = dataclasses.replace(arguments(problem), **scratch)
         nbytes = case.workspace.nbytes
         room = torch.empty(nbytes + 512, dtype=torch.uint8)
         array = room[-room.data_ptr() % 256 :][:nbytes]

@@ -1,0 +1,54 @@
+// sdpa: scaled dot-product attention; torch.nn.functional.scaled_dot_product_attention, jax.nn.dot_product_attention.
+// masked_row=zero.
+//   score = scale * dot(q, k) + mask
+//   nothing = 0
+//   attn = softmax(score, nothing)
+//   y = dot(attn, v)
+// Generated from ops.yaml by templates/attention.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/attention_forward.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A scale;
+
+    BARACUDA_FN A score(A product, A mask) const { return scale * product + mask; }
+    BARACUDA_FN A nothing() const { return A(0); }
+};
+
+// Queries of a tile, and the keys that it meets at once.
+template <class Element> struct Shape;
+template <> struct Shape<baracuda::f16> { static constexpr int QUERIES = 64, KEYS = 64; };
+template <> struct Shape<baracuda::bf16> { static constexpr int QUERIES = 64, KEYS = 64; };
+template <> struct Shape<baracuda::f32> { static constexpr int QUERIES = 64, KEYS = 32; };
+template <> struct Shape<baracuda::f64> { static constexpr int QUERIES = 64, KEYS = 32; };
+template <int HEAD, bool TF32 = false>
+using Tiles = baracuda::AttentionTiles<T, HEAD, Shape<T>::QUERIES, Shape<T>::KEYS, TF32>;
+constexpr int THREADS = 2 * Shape<T>::QUERIES;
+
+struct Params {
+    baracuda::AttentionForward operands;
+    Formula formula;
+};
+
+#ifdef BARACUDA_HEAD_64
+BARACUDA_KERNEL(sdpa, head64, THREADS, Params) { baracuda::attention_forward<Tiles<64>>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_HEAD_128
+BARACUDA_KERNEL(sdpa, head128, THREADS, Params) { baracuda::attention_forward<Tiles<128>>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_TF32_HEAD_64
+BARACUDA_KERNEL(sdpa, tf32_head64, THREADS, Params) {
+    baracuda::attention_forward<Tiles<64, true>>(p.operands, p.formula);
+}
+#endif
+#ifdef BARACUDA_TF32_HEAD_128
+BARACUDA_KERNEL(sdpa, tf32_head128, THREADS, Params) {
+    baracuda::attention_forward<Tiles<128, true>>(p.operands, p.formula);
+}
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

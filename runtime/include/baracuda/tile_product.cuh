@@ -1,0 +1,371 @@
+// Products of tiles in shared memory, a warp at a time: sum += left * right.
+//
+// A sum is made of units of 16 rows and 8 columns. Whatever the arithmetic, a lane holds the same four elements of a
+// unit: rows g and g + 8, columns 2 t and 2 t + 1, where g = lane / 4 and t = lane % 4. So what is done with a sum is
+// written once. Depth, the axis that is summed over, goes in steps of up to 16; a tile is zero where its operand ends.
+//
+//   f16, bf16   mma.m16n8k16, sums in f32
+//   f64         mma.m8n8k4, sums in f64
+//   f32         fused multiply-adds; mma.m16n8k8 on operands rounded to TF32 where that is asked for
+//
+// Matrix instructions take a fragment from every lane. The host does what they do: a lane finds what the others hold
+// and computes its own elements, so that what is tested there is the very map from lanes to elements.
+#pragma once
+#include <baracuda/storage.cuh>
+
+namespace baracuda {
+
+constexpr int UNIT_ROWS = 16, UNIT_COLUMNS = 8, DEPTH_STEP = 16;
+
+// Where element i of a lane's four lies in its unit.
+BARACUDA_FN constexpr int unit_row(int lane, int i) { return lane / 4 + i / 2 * 8; }
+BARACUDA_FN constexpr int unit_column(int lane, int i) { return lane % 4 * 2 + i % 2; }
+
+// The distance of a tile's rows: padded, so that eight rows side by side lie in different banks.
+template <class T> BARACUDA_FN constexpr int tile_stride(int columns) {
+    return columns + (sizeof(T) == 8 ? 4 : 16 / int(sizeof(T)));
+}
+
+// An operand in shared memory. Its outer axis is the sum's row or column; INNER says that depth lies side by side.
+template <class T, bool INNER> struct TileView {
+    const T* data;
+    int stride;
+    BARACUDA_FN const T* at(int outer, int depth) const {
+        return INNER ? data + outer * stride + depth : data + depth * stride + outer;
+    }
+};
+
+struct ElementPlace { int outer, depth; };
+
+#if !BARACUDA_ON_DEVICE
+// Lets each lane see what all lanes of its warp hold: `use` gets them by lane.
+template <class Held, class Use> inline void with_whole_warp(const Held& held, Use use) {
+    BARACUDA_SHARED(const Held*, others, 1024);
+    const Held** const own = others + threadIdx.x / 32 * 32;
+    own[threadIdx.x % 32] = &held;
+    __syncwarp();
+    use(own);
+    __syncwarp();
+}
+#endif
+
+// What the kinds with matrix instructions share on the host: LEFT and RIGHT elements a lane, at the places of the map.
+template <class Kind, int UNITS> struct HeldByLane {
+    using Sum = typename Kind::Sum;
+    Sum left[Kind::LEFT], right[UNITS][Kind::RIGHT];
+};
+#if !BARACUDA_ON_DEVICE
+template <class Kind, int UNITS>
+inline void multiply_by_map(typename Kind::Sum (&sum)[UNITS][4], const HeldByLane<Kind, UNITS>& held) {
+    using Sum = typename Kind::Sum;
+    const int lane = int(threadIdx.x % 32);
+    with_whole_warp(held, [&](const HeldByLane<Kind, UNITS>* const* warp) {
+        Sum left[UNIT_ROWS][DEPTH_STEP];
+        for (int other = lane / 4 * 4; other < lane / 4 * 4 + 4; ++other)
+            for (int i = 0; i < Kind::LEFT; ++i) {
+                const ElementPlace place = Kind::left_place(other, i);
+                left[place.outer][place.depth] = warp[other]->left[i];
+            }
+        for (int column = lane % 4 * 2; column < lane % 4 * 2 + 2; ++column)
+            for (int unit = 0; unit < UNITS; ++unit) {
+                Sum right[DEPTH_STEP];
+                for (int other = column * 4; other < column * 4 + 4; ++other)
+                    for (int i = 0; i < Kind::RIGHT; ++i)
+                        right[Kind::right_place(other, i).depth] = warp[other]->right[unit][i];
+                for (int half = 0; half < 2; ++half) {
+                    Sum& element = sum[unit][half * 2 + column % 2];
+                    for (int depth = 0; depth < DEPTH_STEP; ++depth)
+                        element += left[lane / 4 + half * 8][depth] * right[depth];
+                }
+            }
+    });
+}
+#endif
+
+// f16 and bf16: registers of two elements each.
+template <class T> struct HalfProduct {
+    using Sum = float;
+    static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
+    struct Left { u32 pair[4]; };
+    struct Right { u32 pair[2]; };
+
+    BARACUDA_FN static constexpr ElementPlace left_place(int lane, int i) {
+        return {lane / 4 + i / 2 % 2 * 8, lane % 4 * 2 + i % 2 + i / 4 * 8};
+    }
+    BARACUDA_FN static constexpr ElementPlace right_place(int lane, int i) {
+        return {lane / 4, lane % 4 * 2 + i % 2 + i / 2 * 8};
+    }
+
+    // Four matrices of 8 x 8 elements, one a register; `row_of(l)` is the address of row l % 8 of matrix l / 8. A lane
+    // gets elements 2 t and 2 t + 1 of row g, or those of column g where depth is what the rows lie along.
+    template <bool INNER, class RowOf> BARACUDA_FN static void load_matrices(u32 (&pair)[4], int lane, RowOf row_of) {
+#if BARACUDA_ON_DEVICE
+        const u32 address = u32(__cvta_generic_to_shared(row_of(lane)));
+        if constexpr (INNER)
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(pair[0]), "=r"(pair[1]), "=r"(pair[2]), "=r"(pair[3]) : "r"(address) : "memory");
+        else
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(pair[0]), "=r"(pair[1]), "=r"(pair[2]), "=r"(pair[3]) : "r"(address) : "memory");
+#else
+        const int g = lane / 4, t = lane % 4;
+        for (int m = 0; m < 4; ++m) {
+            const T low = INNER ? row_of(m * 8 + g)[t * 2] : row_of(m * 8 + t * 2)[g];
+            const T high = INNER ? row_of(m * 8 + g)[t * 2 + 1] : row_of(m * 8 + t * 2 + 1)[g];
+            pair[m] = low.bits | u32(high.bits) << 16;
+        }
+#endif
+    }
+    // Matrices in the order of the registers: rows 0-7 and 8-15 of depths 0-7, then of depths 8-15.
+    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
+        Left left;
+        load_matrices<INNER>(left.pair, lane, [&](int l) {
+            const int m = l / 8, row = l % 8;
+            return INNER ? tile.at(outer + row + m % 2 * 8, depth + m / 2 * 8)
+                         : tile.at(outer + m % 2 * 8, depth + row + m / 2 * 8);
+        });
+        return left;
+    }
+    // Two units at once: depths 0-7 and 8-15 of the first, then of the second.
+    template <bool INNER, int UNITS>
+    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
+        static_assert(UNITS % 2 == 0, "units are loaded in pairs");
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; unit += 2) {
+            u32 pair[4];
+            load_matrices<INNER>(pair, lane, [&](int l) {
+                const int m = l / 8, row = l % 8, first = outer + (unit + m / 2) * UNIT_COLUMNS;
+                return INNER ? tile.at(first + row, depth + m % 2 * 8) : tile.at(first, depth + row + m % 2 * 8);
+            });
+            right[unit] = {{pair[0], pair[1]}};
+            right[unit + 1] = {{pair[2], pair[3]}};
+        }
+    }
+
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int lane) {
+#if BARACUDA_ON_DEVICE
+        (void)lane;
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; ++unit) instruction(sum[unit], left, right[unit], T{});
+#else
+        (void)lane;
+        HeldByLane<HalfProduct, UNITS> held;
+        for (int i = 0; i < LEFT; ++i) held.left[i] = widen(T{u16(left.pair[i / 2] >> i % 2 * 16)});
+        for (int unit = 0; unit < UNITS; ++unit)
+            for (int i = 0; i < RIGHT; ++i) held.right[unit][i] = widen(T{u16(right[unit].pair[i / 2] >> i % 2 * 16)});
+        multiply_by_map(sum, held);
+#endif
+    }
+
+#if BARACUDA_ON_DEVICE
+private:
+    BARACUDA_FN static void instruction(float (&sum)[4], const Left& a, const Right& b, f16) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
+            {%0, %1, %2, %3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(a.pair[0]), "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "r"(b.pair[0]), "r"(b.pair[1]));
+    }
+    BARACUDA_FN static void instruction(float (&sum)[4], const Left& a, const Right& b, bf16) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
+            {%0, %1, %2, %3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(a.pair[0]), "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "r"(b.pair[0]), "r"(b.pair[1]));
+    }
+#endif
+};
+
+// Kinds whose registers hold one element: loads by the map.
+template <class Kind, class T> struct SingleLoads {
+    static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
+    struct Left { T item[LEFT]; };
+    struct Right { T item[RIGHT]; };
+    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
+        Left left;
+        BARACUDA_UNROLL
+        for (int i = 0; i < LEFT; ++i) {
+            const ElementPlace place = Kind::left_place(lane, i);
+            left.item[i] = Kind::operand(*tile.at(outer + place.outer, depth + place.depth));
+        }
+        return left;
+    }
+    template <bool INNER, int UNITS>
+    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<T, INNER>& tile, int outer, int depth,
+        int lane) {
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; ++unit)
+            BARACUDA_UNROLL
+            for (int i = 0; i < RIGHT; ++i) {
+                const ElementPlace place = Kind::right_place(lane, i);
+                right[unit].item[i] = Kind::operand(*tile.at(outer + unit * UNIT_COLUMNS + place.outer,
+                    depth + place.depth));
+            }
+    }
+};
+
+// f64: a unit is two m8n8k4, one below the other, and a step of depth four of them.
+struct DoubleProduct : SingleLoads<DoubleProduct, f64> {
+    using Sum = double;
+
+    BARACUDA_FN static constexpr ElementPlace left_place(int lane, int i) {
+        return {lane / 4 + i % 2 * 8, lane % 4 + i / 2 * 4};
+    }
+    BARACUDA_FN static constexpr ElementPlace right_place(int lane, int i) { return {lane / 4, lane % 4 + i * 4}; }
+    BARACUDA_FN static double operand(double x) { return x; }
+
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int lane) {
+        (void)lane;
+#if BARACUDA_ON_DEVICE
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; ++unit)
+            BARACUDA_UNROLL
+            for (int i = 0; i < LEFT; ++i)
+                asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                    : "+d"(sum[unit][i % 2 * 2]), "+d"(sum[unit][i % 2 * 2 + 1]) : "d"(left.item[i]),
+                        "d"(right[unit].item[i / 2]));
+#else
+        HeldByLane<DoubleProduct, UNITS> held;
+        for (int i = 0; i < LEFT; ++i) held.left[i] = left.item[i];
+        for (int unit = 0; unit < UNITS; ++unit)
+            for (int i = 0; i < RIGHT; ++i) held.right[unit][i] = right[unit].item[i];
+        multiply_by_map(sum, held);
+#endif
+    }
+};
+
+// The nearest number with the 11 digits of TF32, ties away from zero as cvt.rna does it.
+BARACUDA_FN float round_to_tf32(float x) {
+    const u32 bits = bit_cast<u32>(x);
+    return (bits & 0x7f800000u) == 0x7f800000u ? x : bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+}
+
+struct Tf32Product : SingleLoads<Tf32Product, f32> {
+    using Sum = float;
+
+    BARACUDA_FN static constexpr ElementPlace left_place(int lane, int i) {
+        return {lane / 4 + i % 2 * 8, lane % 4 + i / 2 * 4};
+    }
+    BARACUDA_FN static constexpr ElementPlace right_place(int lane, int i) { return {lane / 4, lane % 4 + i * 4}; }
+    BARACUDA_FN static float operand(float x) { return round_to_tf32(x); }
+
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int lane) {
+        (void)lane;
+#if BARACUDA_ON_DEVICE
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; ++unit)
+            BARACUDA_UNROLL
+            for (int part = 0; part < 2; ++part) {
+                const float *const a = left.item + part * 4, *const b = right[unit].item + part * 2;
+                asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
+                    {%0, %1, %2, %3};"
+                    : "+f"(sum[unit][0]), "+f"(sum[unit][1]), "+f"(sum[unit][2]), "+f"(sum[unit][3])
+                    : "r"(bit_cast<u32>(a[0])), "r"(bit_cast<u32>(a[1])), "r"(bit_cast<u32>(a[2])),
+                        "r"(bit_cast<u32>(a[3])),
+                      "r"(bit_cast<u32>(b[0])), "r"(bit_cast<u32>(b[1])));
+            }
+#else
+        HeldByLane<Tf32Product, UNITS> held;
+        for (int i = 0; i < LEFT; ++i) held.left[i] = left.item[i];
+        for (int unit = 0; unit < UNITS; ++unit)
+            for (int i = 0; i < RIGHT; ++i) held.right[unit][i] = right[unit].item[i];
+        multiply_by_map(sum, held);
+#endif
+    }
+};
+
+// f32 as it is: a lane multiplies what its own four elements need, and no fragment goes to another lane. Four elements
+// side by side are one access.
+struct FloatProduct {
+    using Sum = float;
+    static constexpr int DEPTH = 4;
+    struct Left { float row[2][DEPTH]; };
+    struct Right { float column[2][DEPTH]; };
+
+    template <bool INNER> BARACUDA_FN static Left load_left(const TileView<f32, INNER>& tile, int outer, int depth,
+        int lane) {
+        Left left;
+        BARACUDA_UNROLL
+        for (int r = 0; r < 2; ++r) load_line(left.row[r], tile, outer + unit_row(lane, 2 * r), depth);
+        return left;
+    }
+    template <bool INNER, int UNITS>
+    BARACUDA_FN static void load_right(Right (&right)[UNITS], const TileView<f32, INNER>& tile, int outer, int depth,
+        int lane) {
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; ++unit) {
+            const int first = outer + unit * UNIT_COLUMNS + unit_column(lane, 0);
+            if constexpr (INNER) {
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c) load_line(right[unit].column[c], tile, first + c, depth);
+            } else {
+                struct alignas(8) Two { float item[2]; };
+                BARACUDA_UNROLL
+                for (int d = 0; d < DEPTH; ++d) {
+                    const Two two = load_whole<Two>(tile.at(first, depth + d));
+                    right[unit].column[0][d] = two.item[0];
+                    right[unit].column[1][d] = two.item[1];
+                }
+            }
+        }
+    }
+    template <int UNITS> BARACUDA_FN static void multiply(Sum (&sum)[UNITS][4], const Left& left,
+        const Right (&right)[UNITS], int) {
+        BARACUDA_UNROLL
+        for (int depth = 0; depth < DEPTH; ++depth)
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int i = 0; i < 4; ++i) sum[unit][i] += left.row[i / 2][depth] * right[unit].column[i % 2][depth];
+    }
+
+private:
+    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile,
+        int outer, int depth) {
+        if constexpr (INNER) {
+            const Pack<f32> pack = load_pack(tile.at(outer, depth));
+            BARACUDA_UNROLL
+            for (int d = 0; d < DEPTH; ++d) line[d] = pack.item[d];
+        } else {
+            BARACUDA_UNROLL
+            for (int d = 0; d < DEPTH; ++d) line[d] = *tile.at(outer, depth + d);
+        }
+    }
+};
+
+template <class T, bool TF32> struct ProductOf { using type = HalfProduct<T>; };
+template <> struct ProductOf<f64, false> { using type = DoubleProduct; };
+template <> struct ProductOf<f32, false> { using type = FloatProduct; };
+template <> struct ProductOf<f32, true> { using type = Tf32Product; };
+
+// Units whose right fragments are in registers at once: more hide latency, and take registers.
+template <class Product> constexpr int UNITS_AT_ONCE = sizeof(typename Product::Right) <= 32 ? 4 : 2;
+
+// sum += left * right over `depth` elements: 16 rows of left from `row` on, and `columns` columns of right.
+// Both go in whole steps and units: the tiles are zero up to the next multiple of 16 in depth, and have room for whole
+// groups of units.
+template <class Product, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
+BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[UNITS][4], const TileView<T, LEFT_INNER>& left, int row,
+                                const TileView<T, RIGHT_INNER>& right, int columns, int depth) {
+    constexpr int AT_ONCE = UNITS_AT_ONCE<Product> < UNITS ? UNITS_AT_ONCE<Product> : UNITS;
+    static_assert(UNITS % AT_ONCE == 0, "units go in whole groups");
+    const int lane = int(threadIdx.x % 32);
+    BARACUDA_KEEP_LOOP
+    for (int step = 0; step < depth; step += Product::DEPTH) {
+        const auto of_rows = Product::load_left(left, row, step, lane);
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
+            if (unit * UNIT_COLUMNS >= columns) continue;
+            typename Product::Right of_columns[AT_ONCE];
+            Product::load_right(of_columns, right, unit * UNIT_COLUMNS, step, lane);
+            Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[unit]), of_rows, of_columns,
+                lane);
+        }
+    }
+}
+
+}  // namespace baracuda
