@@ -25,7 +25,7 @@ def test_every_shape(spec, backend, op, direction, dtype):
         check(spec, backend, problem, PROFILES[turn % len(PROFILES)])
 
 
-@each_op("forward")
+@each_kernel("forward")
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_kind_of_values(spec, backend, op, direction, dtype, profile):
     for problem in small_problems(op, direction, dtype, (3, 5, 7), (4, 300)):

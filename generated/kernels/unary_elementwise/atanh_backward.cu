@@ -1,5 +1,5 @@
 // atanh_backward: gradients of inverse hyperbolic tangent.
-//   dx = dy / (1 + abs(x)) / (1 - abs(x))
+//   dx = dy / ((1 - x) * (1 + x)) if abs(x) < 2 else dy / (1 + abs(x)) / (1 - abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -13,7 +13,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = dy / (A(1) + baracuda::abs(x)) / (A(1) - baracuda::abs(x));
+        out[0] = baracuda::abs(x) < A(2) ? dy / ((A(1) - x) * (A(1) + x)) : dy / (A(1) + baracuda::abs(x))
+            / (A(1) - baracuda::abs(x));
     }
 };
 

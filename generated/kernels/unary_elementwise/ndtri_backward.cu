@@ -1,7 +1,7 @@
 // ndtri_backward: gradients of inverse of ndtr, NaN outside of 0 to 1.
 //   tail = x if x < 0.5 else 1 - x
 //   e = erfcx(abs(ndtri(x)) * 0.7071067811865476)
-//   dx = (dy * inf if tail == 0 else dy / tail * e if abs(dy) < 1 else dy * e / tail) * 1.2533141373155003
+//   dx = (dy * inf if tail == 0 else dy / tail * e if abs(dy) < 1.0e-30 else dy * e / tail) * 1.2533141373155003
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -18,7 +18,7 @@ struct Formula {
         const A x = in[1];
         const A tail = x < A(0.5) ? x : A(1) - x;
         const A e = baracuda::erfcx(baracuda::abs(baracuda::ndtri(x)) * A(0.7071067811865476));
-        out[0] = (tail == A(0) ? dy * baracuda::inf<A> : (baracuda::abs(dy) < A(1) ? dy / tail * e : dy * e / tail))
+        out[0] = (tail == A(0) ? dy * baracuda::inf<A> : (baracuda::abs(dy) < A(1e-30) ? dy / tail * e : dy * e / tail))
             * A(1.2533141373155003);
     }
 };

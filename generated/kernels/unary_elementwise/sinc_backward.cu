@@ -1,5 +1,5 @@
 // sinc_backward: gradients of sin(pi * x) / (pi * x), 1 at 0.
-//   dx = dy * sinc_slope(x)
+//   dx = dy * sinc_slope(x) if abs(x) > 1.0e-10 else dy * x * -3.289868133696453
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -14,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = dy * baracuda::sinc_slope(x);
+        out[0] = baracuda::abs(x) > A(1e-10) ? dy * baracuda::sinc_slope(x) : dy * x * A(-3.289868133696453);
     }
 };
 

@@ -1,6 +1,6 @@
 // tan_backward: gradients of tangent.
 //   c = cos(x)
-//   dx = dy / c / c
+//   dx = dy / (c * c)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -15,7 +15,7 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A c = baracuda::cos(x);
-        out[0] = dy / c / c;
+        out[0] = dy / (c * c);
     }
 };
 
