@@ -306,7 +306,7 @@ def test_show_describes_every_op() -> None:
         for program in op.all_programs():
             assert f"{op.family.plan_class(program.direction)}: {program.direction}" in text
             for tensor in (*program.read, *program.written, *program.takes):
-                assert re.search(rf"^    {tensor} +(in|out) ", text, re.MULTILINE), (name, tensor)
+                assert re.search(rf"^    {tensor} +(in|out|scratch) ", text, re.MULTILINE), (name, tensor)
             for name_of, tensor in op.family.tensors(program.direction).items():
                 if tensor.given is not None and name_of in {*program.read, *program.written}:
                     words = " ".join(text.split())

@@ -163,14 +163,14 @@ template <class T> struct HalfProduct {
 #if BARACUDA_ON_DEVICE
 private:
     BARACUDA_FN static void instruction(float (&sum)[4], const Left& a, const Right& b, f16) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
-            {%0, %1, %2, %3};"
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
             : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
             : "r"(a.pair[0]), "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "r"(b.pair[0]), "r"(b.pair[1]));
     }
     BARACUDA_FN static void instruction(float (&sum)[4], const Left& a, const Right& b, bf16) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
-            {%0, %1, %2, %3};"
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
             : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
             : "r"(a.pair[0]), "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "r"(b.pair[0]), "r"(b.pair[1]));
     }
@@ -225,8 +225,8 @@ struct DoubleProduct : SingleLoads<DoubleProduct, f64> {
             BARACUDA_UNROLL
             for (int i = 0; i < LEFT; ++i)
                 asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                    : "+d"(sum[unit][i % 2 * 2]), "+d"(sum[unit][i % 2 * 2 + 1]) : "d"(left.item[i]),
-                        "d"(right[unit].item[i / 2]));
+                    : "+d"(sum[unit][i % 2 * 2]), "+d"(sum[unit][i % 2 * 2 + 1])
+                    : "d"(left.item[i]), "d"(right[unit].item[i / 2]));
 #else
         HeldByLane<DoubleProduct, UNITS> held;
         for (int i = 0; i < LEFT; ++i) held.left[i] = left.item[i];
@@ -261,12 +261,11 @@ struct Tf32Product : SingleLoads<Tf32Product, f32> {
             BARACUDA_UNROLL
             for (int part = 0; part < 2; ++part) {
                 const float *const a = left.item + part * 4, *const b = right[unit].item + part * 2;
-                asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},
-                    {%0, %1, %2, %3};"
+                asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                     : "+f"(sum[unit][0]), "+f"(sum[unit][1]), "+f"(sum[unit][2]), "+f"(sum[unit][3])
                     : "r"(bit_cast<u32>(a[0])), "r"(bit_cast<u32>(a[1])), "r"(bit_cast<u32>(a[2])),
-                        "r"(bit_cast<u32>(a[3])),
-                      "r"(bit_cast<u32>(b[0])), "r"(bit_cast<u32>(b[1])));
+                      "r"(bit_cast<u32>(a[3])), "r"(bit_cast<u32>(b[0])), "r"(bit_cast<u32>(b[1])));
             }
 #else
         HeldByLane<Tf32Product, UNITS> held;
