@@ -73,20 +73,28 @@ def smooth_problems(op):
 def test_the_numerical_derivative(backend, op, direction):
     """The formula, its reference and the derivative of the forward's reference agree where all is smooth."""
     compared = 0
-    for turn, problem in enumerate(smooth_problems(op)):
-        values = verify.inputs_for(problem, "spaced", seed=turn)
-        numerical = verify.numerical_gradients(problem, values)
-        exact = verify.references(problem, values)
-        got = verify.run(backend, problem, values)
-        for name, want in numerical.items():
-            # Where the forward has no value, there is nothing to differentiate.
-            if not np.isfinite(want).all():
-                continue
-            size = max(np.max(np.abs(want), initial=0), np.finfo(np.float64).tiny)
-            compared += 1
-            assert np.max(np.abs(exact[name] - want), initial=0) <= NUMERICAL * max(size, 1), (problem, name)
-            assert np.max(np.abs(got[name] - want), initial=0) <= NUMERICAL * max(size, 1), (problem, name)
-    assert compared
+    for squeeze in (False, True):
+        for turn, problem in enumerate(smooth_problems(op)):
+            values = verify.inputs_for(problem, "spaced", seed=turn)
+            if squeeze:  # for functions of numbers between 0 and 1
+                values |= {
+                    name: 1 / (1 + np.exp(-values[name]))
+                    for name in problem.with_direction("forward").inputs()
+                }
+            numerical = verify.numerical_gradients(problem, values)
+            exact = verify.references(problem, values)
+            got = verify.run(backend, problem, values)
+            for name, want in numerical.items():
+                # Where the forward has no value, there is nothing to differentiate.
+                if not np.isfinite(want).all():
+                    continue
+                size = max(np.max(np.abs(want), initial=0), 1)
+                compared += 1
+                assert np.max(np.abs(exact[name] - want), initial=0) <= NUMERICAL * size, (problem, name)
+                assert np.max(np.abs(got[name] - want), initial=0) <= NUMERICAL * size, (problem, name)
+        if compared:
+            return
+    pytest.fail("the forward has no values at any of these points")
 
 
 @each_program("backward")
