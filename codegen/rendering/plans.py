@@ -385,12 +385,14 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
             results[value.name] = text
     result = plain_tuple([results[value.name] for value in packed_order(program.attributes)])
     same = op.family.fields("backward") == op.family.fields("forward")
+    descriptor = f"{op.family.plan if same else _stem(op.family, program.direction)}Descriptor"
     return {
         "name": _scalars_name(program),
         "op": program.stem,
         "lines": lines,
         "result": result,
-        "descriptor": f"{op.family.plan if same else _stem(op.family, program.direction)}Descriptor",
+        # Of a kind, the numbers are there that other kinds lack.
+        "descriptor": "Any" if op.family.numbers_of_kinds() else descriptor,
     }
 
 

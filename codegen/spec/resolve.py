@@ -287,7 +287,7 @@ def _resolve_op(
         name, entry.doc, family, entry.kind or name.upper(), expanded, attributes, options,
         {key: tuple(values) for key, values in entry.samples.items()},
         programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
-        source.line(path), names=dict(entry.names), host=host, tiles=tiles,
+        source.line(path), {str(place): text for place, text in entry.names.items()}, host, tiles,
     )  # fmt: skip
 
 

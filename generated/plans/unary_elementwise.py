@@ -2728,160 +2728,160 @@ class UnaryParamBackwardArgs:
     dx: Any
 
 
-def _elu_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _elu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of elu, folded in double precision."""
     alpha = desc.param
     return (alpha,)
 
 
-def _elu_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _elu_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of elu_backward, folded in double precision."""
     alpha = desc.param
     return (alpha,)
 
 
-def _leaky_relu_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _leaky_relu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of leaky_relu, folded in double precision."""
     slope = desc.param
     return (slope,)
 
 
-def _leaky_relu_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _leaky_relu_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of leaky_relu_backward, folded in double precision."""
     slope = desc.param
     return (slope,)
 
 
-def _hardtanh_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _hardtanh_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of hardtanh, folded in double precision."""
     low = desc.param
     high = desc.param2
     return (low, high)
 
 
-def _hardtanh_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _hardtanh_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of hardtanh_backward, folded in double precision."""
     low = desc.param
     high = desc.param2
     return (low, high)
 
 
-def _clamp_scalar_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _clamp_scalar_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of clamp_scalar, folded in double precision."""
     low = desc.param
     high = desc.param2
     return (low, high)
 
 
-def _clamp_scalar_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _clamp_scalar_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of clamp_scalar_backward, folded in double precision."""
     low = desc.param
     high = desc.param2
     return (low, high)
 
 
-def _hardshrink_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _hardshrink_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of hardshrink, folded in double precision."""
     lambd = desc.param
     return (lambd,)
 
 
-def _hardshrink_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _hardshrink_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of hardshrink_backward, folded in double precision."""
     lambd = desc.param
     return (lambd,)
 
 
-def _softshrink_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _softshrink_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softshrink, folded in double precision."""
     lambd = desc.param
     return (lambd,)
 
 
-def _softshrink_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _softshrink_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softshrink_backward, folded in double precision."""
     lambd = desc.param
     return (lambd,)
 
 
-def _threshold_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _threshold_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of threshold, folded in double precision."""
     bound = desc.param
     instead = desc.param2
     return (instead, bound)
 
 
-def _threshold_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _threshold_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of threshold_backward, folded in double precision."""
     bound = desc.param
     return (bound,)
 
 
-def _squareplus_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _squareplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus, folded in double precision."""
     b = desc.param
     other = b / 4
     return (math.sqrt(b), other)
 
 
-def _squareplus_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus_backward, folded in double precision."""
     b = desc.param
     other = b / 4
     return (math.sqrt(b), other)
 
 
-def _celu_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu, folded in double precision."""
     alpha = desc.param
     return (alpha,)
 
 
-def _celu_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _celu_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu_backward, folded in double precision."""
     alpha = desc.param
     return (alpha,)
 
 
-def _softplus_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
     return (beta, min(bound, 800))
 
 
-def _softplus_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
     return (beta, bound)
 
 
-def _logit_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of logit, folded in double precision."""
     eps = desc.param
     return (eps, 1 - eps, eps >= 0)
 
 
-def _logit_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _logit_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of logit_backward, folded in double precision."""
     eps = desc.param
     return (max(eps, 0), 1 - max(eps, 0), 0 if eps >= 0 else math.nan)
 
 
-def _powi_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _powi_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of powi, folded in double precision."""
     n = desc.param
     return (n,)
 
 
-def _powi_backward_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _powi_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of powi_backward, folded in double precision."""
     n = desc.param
     return (n - 1, n, n == 0)
 
 
-def _nan_to_num_scalars(desc: UnaryParamDescriptor) -> tuple[float | bool | int, ...]:
+def _nan_to_num_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of nan_to_num, folded in double precision."""
     for_nan = desc.param
     for_inf = desc.param2
