@@ -41,6 +41,7 @@ MEDIAN_KERNEL_LINES = 60
 LONG_ENTRIES = {
     "lerp": "exact at both ends, monotonic and without overflow: every condition is a line",
     "silu": "two signs of x in both directions, so that neither tail underflows early",
+    "gelu_tanh": "its exponent in two parts, so that exp magnifies no rounding",
     "mish": "two signs of x in both directions, so that neither tail underflows early",
     "reduce_max": "three rules for ties",
     "reduce_prod": "the gradient at zeros and beyond the range of the dtype",

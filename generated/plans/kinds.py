@@ -149,6 +149,7 @@ class UnaryKind(str, enum.Enum):
         SINC: sin(pi * x) / (pi * x), 1 at 0.
         ENTR: -x * log(x), 0 at 0 and -inf below.
         GELU: x times ndtr(x); Hendrycks and Gimpel 2016.
+        GELU_TANH: gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016.
         MISH: x times tanh(softplus(x)); Misra 2019.
         LOG_SIGMOID: logarithm of the logistic function.
         TANHSHRINK: x - tanh(x), accurate near 0.
@@ -229,6 +230,7 @@ class UnaryKind(str, enum.Enum):
     SINC = "sinc"
     ENTR = "entr"
     GELU = "gelu"
+    GELU_TANH = "gelu_tanh"
     MISH = "mish"
     LOG_SIGMOID = "log_sigmoid"
     TANHSHRINK = "tanhshrink"

@@ -274,6 +274,22 @@ class UnaryPlan(Plan):
         h = gaussian(x / 2)
         y = x * ndtr(x) if x >= 0 else max(x, -1000) * h * (erfcx(-x * 0.7071067811865476) / 2) * h
 
+    GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
+        a = min(abs(x), 40)
+        t = a * a
+        u = t * 0.07135481387376785
+        p = u + 1.5957691669464111
+        rest = fma(t, 0.07135481387376785, -u) + (max(u, 1.5957691669464111) - p + min(u, 1.5957691669464111))
+            + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
+        v = a * p
+        low = fma(a, p, -v) + a * rest
+        h = max(exp(-v / 2), smallest_subnormal)
+        z = h * h
+        g = 1 - low * (1 - low / 2 * (1 - low / 3))
+        q = 1 + z * g
+        slope = 1.5957691216057308 + t * 0.21406444881780075
+        y = x / q if x >= 0 else -a * h / q * g * h
+
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
         h = exp(min(x, 25) / 2)
         e = h * h
@@ -1321,6 +1337,23 @@ class UnaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
+        UnaryKind.GELU_TANH: OpRecord(
+            name="gelu_tanh",
+            source="unary_elementwise/gelu_tanh.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
         UnaryKind.MISH: OpRecord(
             name="mish",
             source="unary_elementwise/mish.cu",
@@ -1604,6 +1637,22 @@ class UnaryBackwardPlan(Plan):
         part = z * 0.3989422804014327
         dx = dy * (ndtr(x) + part * h * h) if x >= 0 else dy * h * (erfcx(-z * 0.7071067811865476) / 2 + part)
             * h
+
+    GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
+        a = min(abs(x), 40)
+        t = a * a
+        u = t * 0.07135481387376785
+        p = u + 1.5957691669464111
+        rest = fma(t, 0.07135481387376785, -u) + (max(u, 1.5957691669464111) - p + min(u, 1.5957691669464111))
+            + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
+        v = a * p
+        low = fma(a, p, -v) + a * rest
+        h = max(exp(-v / 2), smallest_subnormal)
+        z = h * h
+        g = 1 - low * (1 - low / 2 * (1 - low / 3))
+        q = 1 + z * g
+        slope = 1.5957691216057308 + t * 0.21406444881780075
+        dx = dy * ((1 + a * slope * z * g / q) / q) if x >= 0 else dy * h * (1 - a * slope / q) / q * g * h
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
         h = max(exp(min(x, 25) / 2), smallest_subnormal)
@@ -2541,6 +2590,23 @@ class UnaryBackwardPlan(Plan):
         UnaryKind.GELU: OpRecord(
             name="gelu_backward",
             source="unary_elementwise/gelu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x"),
+            row_inputs=(),
+            outputs=("dx",),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "dx"}),
+            accepted=frozenset({"dy", "x", "dx"}),
+            batch_invariant=("dx",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
+        UnaryKind.GELU_TANH: OpRecord(
+            name="gelu_tanh_backward",
+            source="unary_elementwise/gelu_tanh_backward.cu",
             dtypes=("f16", "bf16", "f32", "f64"),
             inputs=("dy", "x"),
             row_inputs=(),

@@ -1,0 +1,64 @@
+// gelu_tanh_backward: gradients of gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016.
+//   a = min(abs(x), 40)
+//   t = a * a
+//   u = t * 0.07135481387376785
+//   p = u + 1.5957691669464111
+//   rest = fma(t, 0.07135481387376785, -u) + (max(u, 1.5957691669464111) - p + min(u, 1.5957691669464111)) + (fma(a, a,
+//       -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
+//   v = a * p
+//   low = fma(a, p, -v) + a * rest
+//   h = max(exp(-v / 2), smallest_subnormal)
+//   z = h * h
+//   g = 1 - low * (1 - low / 2 * (1 - low / 3))
+//   q = 1 + z * g
+//   slope = 1.5957691216057308 + t * 0.21406444881780075
+//   dx = dy * ((1 + a * slope * z * g / q) / q) if x >= 0 else dy * h * (1 - a * slope / q) / q * g * h
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A dy = in[0];
+        const A x = in[1];
+        const A a = baracuda::min(baracuda::abs(x), A(40));
+        const A t = a * a;
+        const A u = t * A(0.07135481387376785);
+        const A p = u + A(1.5957691669464111);
+        const A rest = baracuda::fma(t, A(0.07135481387376785), -u)
+            + (baracuda::max(u, A(1.5957691669464111)) - p + baracuda::min(u, A(1.5957691669464111)))
+                + (baracuda::fma(a, a, -t) * A(0.07135481387376785)
+                    + (t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
+        const A v = a * p;
+        const A low = baracuda::fma(a, p, -v) + a * rest;
+        const A h = baracuda::max(baracuda::exp(-v / A(2)), A(baracuda::limits<A>::smallest_subnormal));
+        const A z = h * h;
+        const A g = A(1) - low * (A(1) - low / A(2) * (A(1) - low / A(3)));
+        const A q = A(1) + z * g;
+        const A slope = A(1.5957691216057308) + t * A(0.21406444881780076);
+        out[0] = x >= A(0) ? dy * ((A(1) + a * slope * z * g / q) / q) : dy * h * (A(1) - a * slope / q) / q * g * h;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(gelu_tanh_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(gelu_tanh_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(gelu_tanh_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE
