@@ -214,6 +214,15 @@ def _trigamma(x: Array) -> Array:
     return np.where(np.isneginf(x), np.nan, np.where(x > 0, upper, reflected))
 
 
+def _exact_digamma(mp: Any, x: Any) -> Any:
+    # mpmath goes down to a negative number step by step.
+    return mp.psi(0, 1 - x) - mp.pi * mp.cospi(x) / mp.sinpi(x) if x < 0 else mp.psi(0, x)
+
+
+def _exact_trigamma(mp: Any, x: Any) -> Any:
+    return (mp.pi / mp.sinpi(x)) ** 2 - mp.psi(1, 1 - x) if x < 0 else mp.psi(1, x)
+
+
 sinpi = _of(_sinpi, lambda mp, x: mp.sinpi(x))
 cospi = _of(_cospi, lambda mp, x: mp.cospi(x))
 sinc = _of(_sinc, lambda mp, x: mp.sincpi(x))
@@ -240,8 +249,8 @@ i1e_slope = _of(
     lambda mp, x: _exact_difference(mp, abs(x)) - _exact_i1_over(mp, x) * mp.exp(-abs(x)),
 )
 tanhshrink = _of(_tanhshrink, _exact_tanhshrink)
-digamma = _of(_digamma, lambda mp, x: mp.digamma(x), at_pole)
-trigamma = _of(_trigamma, lambda mp, x: mp.psi(1, x), at_pole)
+digamma = _of(_digamma, _exact_digamma, at_pole)
+trigamma = _of(_trigamma, _exact_trigamma, at_pole)
 
 
 def log1pexp(xp: Any, x: Array) -> Array:
