@@ -68,7 +68,14 @@ def by_mpmath(name: str | Callable[[Any], Any], x: Array) -> Array:
                 return np.longdouble(head)
             return np.longdouble(head) + np.longdouble(float(result - mpmath.mpf(head)))
 
-    flat = [one(value) for value in np.asarray(x).ravel()]
+    # Tests ask for the same few numbers in every combination; the sign of a zero makes two of one.
+    known: dict[Any, Any] = {}
+    flat = []
+    for value in np.asarray(x).ravel():
+        key = (value, bool(np.signbit(value)))
+        if key not in known:
+            known[key] = one(value)
+        flat.append(known[key])
     return np.array(flat, dtype=x.dtype).reshape(np.shape(x))
 
 
