@@ -100,7 +100,8 @@ def test_the_numerical_derivative(backend, op, direction):
 def test_every_input_that_has_a_gradient_gets_it(op, direction):
     """The numerical derivative reaches each output of the backward."""
     problem = small_problems(op, direction, "f64", (2, 3))[0]
-    numerical = verify.numerical_gradients(problem, verify.inputs_for(problem, "spaced"))
+    with np.errstate(invalid="ignore"):
+        numerical = verify.numerical_gradients(problem, verify.inputs_for(problem, "spaced"))
     assert set(numerical) == set(problem.outputs())
 
 

@@ -19,6 +19,7 @@ from cli_runner import run
 from small_problems import first_problem, problems
 
 import baracuda
+from baracuda import driver
 from baracuda.codegen.cli import installation
 from baracuda.codegen.cli.compile import chosen_units
 from baracuda.compile import loader, nvrtc, source
@@ -491,7 +492,12 @@ def test_a_child_process_reads_a_pack_that_its_parent_opened(file: Path) -> None
 # The plans' kernels are those that the command compiles
 
 
-def test_every_unit_of_every_plan_is_one_that_compile_packs() -> None:
+@pytest.mark.parametrize("shared", [99, 163, 227])
+def test_every_unit_of_every_plan_is_one_that_compile_packs(
+    monkeypatch: pytest.MonkeyPatch, shared: int
+) -> None:
+    """On devices with as much of shared memory a block, in KiB, as those of sm_86, sm_80 and sm_90."""
+    monkeypatch.setattr(driver, "max_shared_memory", lambda _: shared * 1024)
     compiled = {pack_module.pack_key(unit, "sm_90") for unit in chosen_units(None, ())}
     units = [
         unit
@@ -529,7 +535,6 @@ print(b"".join(arrays[name].get().tobytes() for name in problem.outputs()).hex()
 @pytest.mark.cuda
 @pytest.mark.parametrize("arch", ["its own", "compute_80"])
 def test_a_gpu_runs_from_a_pack_and_never_asks_for_a_compiler(tmp_path: Path, arch: str) -> None:
-    from baracuda import driver
 
     target = driver.device_arch(0) if arch == "its own" else arch
     problem = first_problem()

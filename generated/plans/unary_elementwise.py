@@ -3290,9 +3290,12 @@ class UnaryParamPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if (
             desc.kind.value == "powi"
-            and not (math.trunc(desc.param) == desc.param and abs(desc.param) <= 1000)
+            and not (math.isfinite(desc.param) and math.trunc(desc.param) == desc.param and abs(desc.param) <= 1000)
         ):
-            yield f"param is {desc.param}, want trunc(param) == param and abs(param) <= 1000"
+            yield (
+                f"param is {desc.param}, "
+                "want isfinite(param) and trunc(param) == param and abs(param) <= 1000"
+            )
         yield from ()
 
     def __call__(
@@ -3650,9 +3653,12 @@ class UnaryParamBackwardPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if (
             desc.kind.value == "powi"
-            and not (math.trunc(desc.param) == desc.param and abs(desc.param) <= 1000)
+            and not (math.isfinite(desc.param) and math.trunc(desc.param) == desc.param and abs(desc.param) <= 1000)
         ):
-            yield f"param is {desc.param}, want trunc(param) == param and abs(param) <= 1000"
+            yield (
+                f"param is {desc.param}, "
+                "want isfinite(param) and trunc(param) == param and abs(param) <= 1000"
+            )
         yield from ()
 
     def __call__(
