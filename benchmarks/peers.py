@@ -117,5 +117,6 @@ def peer_of(torch: Any, plan: type[Plan], kind: Any) -> Peer | None:
     if known is not None:
         fields = {name: value for name, value in known.fields.items() if name in plan.DESCRIPTOR.RULES}
         return replace(known, fields=fields)
-    function = getattr(torch, kind.value, None)
+    # What takes numbers takes them under names of its own.
+    function = None if plan.DESCRIPTOR.NUMBERS else getattr(torch, kind.value, None)
     return Peer(lambda torch, desc, *inputs: function(*inputs)) if callable(function) else None

@@ -195,9 +195,11 @@ def compile_all(
     found: dict[int, Artifact] = {}
     failures: list[str] = []
     with ThreadPoolExecutor(max_workers=jobs) as pool, progress(len(work), "compiling", "units") as bar:
-        # NVRTC runs without the interpreter's lock, so threads are enough.
-        futures = {pool.submit(compile_ahead, *pair, fresh=fresh): place for place, pair in enumerate(work)}
         try:
+            # NVRTC runs without the interpreter's lock, so threads are enough.
+            futures = {
+                pool.submit(compile_ahead, *pair, fresh=fresh): place for place, pair in enumerate(work)
+            }
             for future in as_completed(futures):
                 try:
                     found[futures[future]] = future.result()
