@@ -192,9 +192,9 @@ class Bench:
         extent = numel(tuple(case.domain[axis] for axis in case.axes))
         allowed = SLACK * (max(guarantee.ulp, 1.0) * eps + extent**0.5 * compute_eps)
         largest = 0.0
-        for name, reference in zip(outputs, wanted, strict=False):
+        for name, exact in zip(outputs, wanted, strict=False):
             got = sliced(data.run.tensors[name])
-            reference = reference.reshape(got.shape)
+            reference = exact.reshape(got.shape)
             # Where both have no value or the same infinity; a NaN of one alone is no small error.
             same = (got == reference) | (got.isnan() & reference.isnan())
             size = reference[reference.isfinite()].abs().max()

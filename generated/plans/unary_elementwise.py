@@ -1530,7 +1530,7 @@ class UnaryBackwardPlan(Plan):
         dx = dy / hypot(x, 1)
 
     ACOSH (f16, bf16, f32, f64): inverse hyperbolic cosine
-        dx = dy / (sqrt(x - 1) * sqrt(x + 1))
+        dx = dy / (sqrt(abs(x) - 1) * sqrt(abs(x) + 1))
 
     ATANH (f16, bf16, f32, f64): inverse hyperbolic tangent
         dx = dy / ((1 - x) * (1 + x)) if abs(x) < 2 else dy / (1 + abs(x)) / (1 - abs(x))

@@ -1,5 +1,5 @@
 // acosh_backward: gradients of inverse hyperbolic cosine.
-//   dx = dy / (sqrt(x - 1) * sqrt(x + 1))
+//   dx = dy / (sqrt(abs(x) - 1) * sqrt(abs(x) + 1))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -13,7 +13,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = dy / (baracuda::sqrt(x - A(1)) * baracuda::sqrt(x + A(1)));
+        out[0] = dy / (baracuda::sqrt(baracuda::abs(x) - A(1)) * baracuda::sqrt(baracuda::abs(x) + A(1)));
     }
 };
 
