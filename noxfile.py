@@ -28,7 +28,7 @@ MYPY = "mypy~=2.4"
 
 # What the compiled matrix may cost, an architecture a line; `nox -s matrix` fails beyond, naming the unit.
 # Sizes depend on the kernels and a little on NVRTC's version: raise one only with the kernels that need it.
-# Seconds are the processor's, twice what two cores of a server took, for machines that are slower or busy.
+# Seconds are the processor's, about twice what a sample of the units suggests: some machines are slower.
 MATRIX_BUDGETS = {
     "sm_90": {"max-kib": 150_000, "max-unit-kib": 1_000, "max-seconds": 3_600, "max-unit-seconds": 32},
     "compute_80": {"max-kib": 200_000, "max-unit-kib": 2_400, "max-seconds": 3_000, "max-unit-seconds": 24},

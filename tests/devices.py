@@ -33,7 +33,7 @@ def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = 
 
 
 def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
-    """As `each_op`, of the ops whose kernels differ in their formula alone the first; `--every-op` takes all.
+    """As `each_op`, of the maps whose kernels differ in their formula alone the first; `--every-op` takes all.
 
     For properties that are the template's and the engine's: layouts, shapes, streams, determinism.
     """
@@ -100,16 +100,17 @@ def _first_of_form() -> dict[Any, tuple[str, str]]:
 
 
 def _form(op: Any, direction: str) -> Any:
-    """What the kernels of a direction are beside formulas: tensors, aggregates, what the host hands over."""
+    """What the kernels of a direction are beside formulas: tensors, and what the host hands over."""
+    if op.family.template != "map":
+        return op.name, direction
     programs = [program for program in op.all_programs() if program.direction == direction]
     return op.family.name, tuple(
         (
             program.direction,
             program.options,
-            (program.inputs, program.row_inputs, program.column_inputs),
-            (program.outputs, program.row_outputs, program.column_outputs),
+            program.inputs,
+            program.outputs,
             tuple(sorted({value.kind for value in program.attributes})),
-            tuple(aggregate.monoid.name for aggregate in program.aggregates),
         )
         for program in programs
     )

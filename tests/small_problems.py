@@ -60,10 +60,10 @@ class Problem:
         return baracuda.Workspace.host(plan.workspace_size())
 
 
-def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
+def problems(element: str = "f32", *, every_kind: bool = False, **values: Any) -> Iterator[Problem]:
     """A problem for each plan class, of each of its forms of kernels the first kind with this element kind.
 
-    `values` replace VALUES, by rule. Plans that refuse them have none.
+    `every_kind` takes all kinds. `values` replace VALUES, by rule. Plans that refuse them have none.
     """
     modules = importlib.import_module("baracuda.generated.plans").MODULES
     for name in sorted(name for name in modules if name.endswith("Plan")):
@@ -72,7 +72,7 @@ def problems(element: str = "f32", **values: Any) -> Iterator[Problem]:
         forms = set()
         for kind, op in plan.OPS.items():
             form = (op.inputs, op.row_inputs, op.outputs, op.row_outputs, op.accepted, op.state, op.pairs)
-            if element not in op.dtypes or form in forms:
+            if element not in op.dtypes or (form in forms and not every_kind):
                 continue
             forms.add(form)
             wanted = {

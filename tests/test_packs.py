@@ -502,7 +502,7 @@ def test_every_unit_of_every_plan_is_one_that_compile_packs(
     units = [
         unit
         for element in ("f16", "bf16", "f32", "f64")
-        for problem in problems(element)
+        for problem in problems(element, every_kind=True)
         for unit in problem.plan._planned(Device("cuda"), problem.desc, None)._units()
     ]
     assert len({pack_module.pack_key(unit, "sm_90") for unit in units}) > 50
