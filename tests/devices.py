@@ -33,7 +33,7 @@ def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = 
 
 
 def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
-    """As `each_op`, of the maps whose kernels differ in their formula alone the first; `--every-op` takes all.
+    """As `each_op`, of maps whose kernels differ in their formula alone the first; `--every-op` takes all.
 
     For properties that are the template's and the engine's: layouts, shapes, streams, determinism.
     """
