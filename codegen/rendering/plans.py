@@ -437,11 +437,15 @@ def _is_kind(op: Op) -> str:
 
 
 def _under(conditions: Sequence[str], rule: dict[str, str]) -> dict[str, str]:
-    """A rule that holds under conditions, each on a line of its own where they are long together."""
+    """A rule that holds under conditions, broken where they are long as the formatter breaks them."""
     parts = [*conditions, rule["condition"]]
     text = " and ".join(parts)
     if len(text) + len("        if :") > _WIDTH:
-        text = "(\n            " + "\n            and ".join(parts) + "\n        )"
+        first, last = parts[0], parts[-1]
+        if len(parts) == 2 and last.startswith("not ("):
+            text = f"{first} and not (\n            {last[len('not (') : -1]}\n        )"
+        else:
+            text = "(\n            " + "\n            and ".join(parts) + "\n        )"
     return {**rule, "condition": text}
 
 

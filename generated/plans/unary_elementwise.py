@@ -3288,9 +3288,8 @@ class UnaryParamPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param > 0):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
-        if (
-            desc.kind.value == "powi"
-            and not (abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param)
+        if desc.kind.value == "powi" and not (
+            abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
         ):
             yield f"param is {desc.param}, want abs(param) <= 1000 and trunc(param) == param"
         yield from ()
@@ -3648,9 +3647,8 @@ class UnaryParamBackwardPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param > 0):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
-        if (
-            desc.kind.value == "powi"
-            and not (abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param)
+        if desc.kind.value == "powi" and not (
+            abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
         ):
             yield f"param is {desc.param}, want abs(param) <= 1000 and trunc(param) == param"
         yield from ()
