@@ -1,10 +1,13 @@
-"""What PyTorch calls the same op: the one table of op names here, for there is no rule that finds these.
+"""What PyTorch calls the same op: by the name that the spec gives for it, or by the table here.
 
-An op that is missing runs beside no peer, unless PyTorch has a function of its very name.
+The table has the ops whose arguments differ from PyTorch's. An op with neither runs beside no peer.
 """
 
 from __future__ import annotations
 
+import ast
+import functools
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -117,6 +120,26 @@ def peer_of(torch: Any, plan: type[Plan], kind: Any) -> Peer | None:
     if known is not None:
         fields = {name: value for name, value in known.fields.items() if name in plan.DESCRIPTOR.RULES}
         return replace(known, fields=fields)
-    # What takes numbers takes them under names of its own.
-    function = None if plan.DESCRIPTOR.NUMBERS else getattr(torch, kind.value, None)
-    return Peer(lambda torch, desc, *inputs: function(*inputs)) if callable(function) else None
+    name = _torch_name(plan.OPS[kind].name.removesuffix("_backward"))
+    if name is None:
+        return None
+    call = ast.parse(name, mode="eval").body
+    words: dict[str, Any] = {}
+    if isinstance(call, ast.Call):
+        words = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
+        call = call.func
+    function = operator.attrgetter(ast.unparse(call))(torch)
+    numbers = tuple(plan.DESCRIPTOR.NUMBERS.get(kind.value, ()))
+
+    def forward(torch: Any, desc: Any, *inputs: Any) -> Any:
+        return function(*inputs, *(getattr(desc, number) for number in numbers), **words)
+
+    return Peer(forward)
+
+
+@functools.cache
+def _torch_name(op: str) -> str | None:
+    """PyTorch's name of an op in the spec, such as "nn.functional.gelu(approximate='tanh')"."""
+    from baracuda.codegen import load_spec
+
+    return load_spec(None).ops[op].names.get("torch")

@@ -48,6 +48,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> SimpleNamespace:
     monkeypatch.setattr(nvrtc, "resolve_arch", lambda arch: arch)
     monkeypatch.setattr(driver, "device_arch", lambda index: "sm_90")
     monkeypatch.setattr(driver, "multiprocessor_count", lambda index: 132)
+    monkeypatch.setattr(driver, "max_shared_memory", lambda index: 232_448)
     monkeypatch.setattr(driver, "context_of", lambda index: 100)
     monkeypatch.setattr(driver, "is_capturing", lambda stream: False)
     monkeypatch.setattr(

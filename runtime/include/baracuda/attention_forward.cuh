@@ -178,7 +178,7 @@ template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const A
         if (attn == nullptr && !careful) break;
         sums = false;
     }
-    __syncthreads();
+    // The tile of q has been free since the last product with keys.
     if (works)
         store_sum<Tiles>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2]
             + first_column, p.y_rows.stride[2],

@@ -1,7 +1,8 @@
 // The CUDA built-ins on the host. Every thread of a block runs the kernel's body; one that waits at a barrier or a
 // shuffle keeps its stack (a fiber) while the others catch up. host_scheduler.cuh schedules them.
 // Stricter than a GPU, so that mistakes show: threads that have returned do not count at a barrier or a shuffle,
-// all threads must stand at the same __syncthreads, and shared memory starts as 0xFF bytes (NaN).
+// all threads must stand at the same __syncthreads, shared memory starts as NaN (or as numbers, see fill), and copies
+// in the background happen at their wait.
 #pragma once
 
 #include <baracuda/host_abi.cuh>
@@ -31,9 +32,6 @@ constexpr int warpSize = 32;
 namespace baracuda {
 template <class Whole> inline Whole load_whole(const void* from) { return *static_cast<const Whole*>(from); }
 inline void forget_memory() {}
-template <class Whole> inline void copy_async(Whole* to, const void* from) { *to = *static_cast<const Whole*>(from); }
-inline void commit_copies() {}
-template <int PENDING> inline void wait_for_copies() {}
 template <class Whole> inline void store_whole(void* to, const Whole& value) { *static_cast<Whole*>(to) = value; }
 
 namespace host {
@@ -88,6 +86,12 @@ inline T* shared_array(Tag) {
 }  // namespace host
 
 inline char* dynamic_shared() { return host::worker->dynamic_shared; }
+
+template <class Whole> inline void copy_async(Whole* to, const void* from) {
+    host::runtime().copy_async(host::worker, to, from, sizeof(Whole));
+}
+inline void commit_copies() { host::runtime().commit_copies(host::worker); }
+template <int PENDING> inline void wait_for_copies() { host::runtime().wait_for_copies(host::worker, PENDING); }
 
 }  // namespace baracuda
 

@@ -57,8 +57,13 @@ struct Runtime {
     unsigned (*next_thread)(Worker* worker);
     int (*block_barrier)(Worker* worker, Barrier kind, int predicate, const char* file, int line);
     void (*warp_collective)(Worker* worker, WarpRequest* request);
-    // The block's array for the declaration `tag`, filled with 0xFF by the first thread that meets it.
+    // The block's array for the declaration `tag`, filled by the first thread that meets it.
     void* (*shared_array)(Worker* worker, const void* tag, unsigned long bytes, unsigned long alignment);
+    // Of the running thread: a copy that is done at a wait, the end of a group of them, the wait for all groups but
+    // the `pending` last.
+    void (*copy_async)(Worker* worker, void* to, const void* from, unsigned bytes);
+    void (*commit_copies)(Worker* worker);
+    void (*wait_for_copies)(Worker* worker, unsigned pending);
 };
 
 // Exported beside each kernel as <symbol>_info.

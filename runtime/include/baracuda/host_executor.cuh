@@ -100,6 +100,11 @@ BARACUDA_EXPORT const baracuda::host::Runtime* baracuda_host_runtime() {
         [](Worker* worker, const void* tag, unsigned long bytes, unsigned long alignment) {
             return static_cast<Scheduler*>(worker)->shared_array(tag, bytes, alignment);
         },
+        [](Worker* worker, void* to, const void* from, unsigned bytes) {
+            static_cast<Scheduler*>(worker)->current_copies().add(to, from, bytes);
+        },
+        [](Worker* worker) { static_cast<Scheduler*>(worker)->current_copies().commit(); },
+        [](Worker* worker, unsigned pending) { static_cast<Scheduler*>(worker)->current_copies().wait(pending); },
     };
     return &runtime;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <baracuda/host_abi.cuh>
+#include <baracuda/host_copies.cuh>
 #include <baracuda/host_fiber.cuh>
 #include <baracuda/host_warp.cuh>
 
@@ -125,6 +126,9 @@ struct Scheduler : Worker {
     unsigned array_count = 0;
     unsigned long shared_used = 0, shared_bytes = 0;
     char* arena = nullptr;
+
+    Copies copies_of[max_threads];
+    bool copied = false;  // copies_of is not all empty
 
     std::string error;
 
@@ -326,6 +330,11 @@ struct Scheduler : Worker {
     }
 
     // Shared memory.
+    Copies& current_copies() {
+        copied = true;
+        return copies_of[current];
+    }
+
     void* shared_array(const void* tag, unsigned long bytes, unsigned long alignment) {
         for (unsigned i = 0; i < array_count; ++i)
             if (arrays[i].tag == tag) return arrays[i].memory;
@@ -340,11 +349,12 @@ struct Scheduler : Worker {
         return arrays[array_count - 1].memory;
     }
 
+    // NaNs, and in one order numbers: a kernel may take care of what is not finite, and so hide that it read too early.
     char* fill(unsigned long begin, unsigned long bytes) {
 #if BARACUDA_ASAN
         __asan_unpoison_memory_region(arena + begin, bytes);
 #endif
-        std::memset(arena + begin, 0xFF, bytes);
+        std::memset(arena + begin, launch->order == order_ahead ? 0x3F : 0xFF, bytes);
         return arena + begin;
     }
 
@@ -369,6 +379,10 @@ struct Scheduler : Worker {
             std::memset(barriers_passed, 0, sizeof barriers_passed);
             std::memset(warp_waiting, 0, sizeof warp_waiting);
             dirty = false;
+        }
+        if (copied) {
+            for (Copies& copies : copies_of) copies.forget();
+            copied = false;
         }
         array_count = 0;
         shared_bytes = launch->shared_bytes;

@@ -1,0 +1,38 @@
+// The copies that a thread has asked for by copy_async. They happen at its wait, as late as a GPU may do them, so
+// that reading without a wait or without a barrier behind it finds the shared memory as it was.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+namespace baracuda {
+namespace host {
+
+class Copies {
+public:
+    void add(void* to, const void* from, unsigned bytes) { waiting.push_back({to, from, bytes, groups}); }
+    void commit() { ++groups; }
+    // Does those of all groups but the `pending` last; what is in no group yet waits on.
+    void wait(unsigned pending) {
+        std::size_t done = 0;
+        for (; done < waiting.size() && waiting[done].group + pending < groups; ++done)
+            std::memcpy(waiting[done].to, waiting[done].from, waiting[done].bytes);
+        waiting.erase(waiting.begin(), waiting.begin() + std::ptrdiff_t(done));
+    }
+    void forget() {
+        waiting.clear();
+        groups = 0;
+    }
+
+private:
+    struct Copy {
+        void* to;
+        const void* from;
+        unsigned bytes, group;
+    };
+    std::vector<Copy> waiting;  // in the order of their groups
+    unsigned groups = 0;
+};
+
+}  // namespace host
+}  // namespace baracuda
