@@ -217,6 +217,15 @@ def test_costs_are_reported_a_unit(two_kernels: list[Row], tmp_path: Path) -> No
     assert "compiler time: " in fresh
 
 
+def test_parts_are_shares_of_the_whole(two_kernels: list[Row], tmp_path: Path) -> None:
+    names = []
+    for part in ("1/2", "2/2"):
+        path = tmp_path / "units.csv"
+        run("compile", "--arch", "sm_90", "--part", part, "--report", path)
+        names += [row["unit"] for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
+    assert names == ["copy.cu f32", "other.cu f32"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

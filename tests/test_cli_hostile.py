@@ -114,6 +114,10 @@ REFUSED = [
     Refused(("compile", "--arch", "sm_90", "--dtype", "fp16"), "did you mean f16?"),
     Refused(("compile", "--arch", "sm_90", "--jobs", "0"), "'--jobs'"),
     Refused(("compile", *ARCH, "--max-unit-kib", "much"), "'--max-unit-kib'"),
+    Refused(("compile", *ARCH, "--part", "3/2"), "'--part': '3/2' is no share"),
+    Refused(("compile", *ARCH, "--part", "0/2"), "'--part': '0/2' is no share"),
+    Refused(("compile", *ARCH, "--part", "half"), "'--part': 'half' is no share"),
+    Refused(("compile", *ARCH, "--op", "lerp", "--part", "900/999"), "--part 900/999: there are "),
     Refused(("compile", *ARCH, "--max-kib", "nan"), "'--max-kib': 'nan' bounds nothing"),
     Refused(("compile", *ARCH, "--max-unit-kib", "inf"), "'--max-unit-kib': 'inf' bounds nothing"),
     Refused(("compile", *ARCH, "--max-seconds", "-1"), "'--max-seconds': -1.0 is not in the range"),
@@ -144,6 +148,7 @@ REFUSED = [
     Refused(("generate", "--spec", "my_ops.yaml", "--out", "class"), "'class' is a word of Python"),
     Refused(("generate", "--spec", "my_ops.yaml", "--out", "baracuda"), "would hide baracuda"),
     Refused(("demo", "--device", "abacus"), "'--device'"),
+    Refused(("demo", "--op", "lurp"), "no op 'lurp' here; did you mean lerp?"),
 ]
 
 
@@ -278,7 +283,7 @@ def test_variables_of_the_environment(
     # What is found when kernels run need not compile them anew.
     if variable in ("BARACUDA_HOST_THREADS", "BARACUDA_HOST_ORDER", "BARACUDA_CACHE_MAX_BYTES"):
         environment = {}
-    done = process("demo", "--device", "host", **{**environment, variable: value})
+    done = process("demo", "--op", "lerp", "--device", "host", **{**environment, variable: value})
     said = (done.stdout + done.stderr).decode()
     assert message in said
     assert not RAW.search(said)

@@ -33,13 +33,14 @@ def some_problems(op, direction, dtype, shapes):
 
 
 @each_kernel(dtypes=["f16", "f32"])
-def test_twenty_runs_are_equal(backend, op, direction, dtype):
+def test_many_runs_are_equal(backend, op, direction, dtype):
+    """Twenty on a GPU, whose threads never run in the same order twice; the host's do."""
     for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (40000,)]):
         values = verify.inputs_for(problem)
         prepared = verify.prepare(backend, problem, values)
         prepared.launch()
         want = prepared.outputs()
-        for _ in range(19):
+        for _ in range(19 if backend.kind == "cuda" else 2):
             prepared.launch()
             assert_same_bits(prepared.outputs(), want, problem)
 

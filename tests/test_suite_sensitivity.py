@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
-    """What the suite's checks find: the reference, layouts, guards, orders of threads; words by a case's number."""
+    """What the checks find: the reference, layouts, guards, orders of threads; words by a case's number."""
     orders = ORDERS if backend.kind == "host" else ORDERS[:1]
     options = {"every_option": False, "broadcast": True, "package": package}
     problems = verify.problems(op, direction, DTYPE, SHAPES, **options)

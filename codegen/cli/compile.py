@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baracuda.codegen.cli.common import BadInput, Bound, Failure, Place, spec_option
+from baracuda.codegen.cli.common import BadInput, Bound, Failure, Part, Place, spec_option
 from baracuda.codegen.cli.cost import Budget, cost_of, excesses, report, summary
 from baracuda.codegen.cli.list import unknown
 from baracuda.codegen.cli.progress import progress
@@ -25,6 +25,7 @@ Examples:
   baracuda-gen compile --arch sm_90 --jobs 8
   baracuda-gen compile --arch sm_90 --arch compute_80 --pack kernels.pack
   baracuda-gen compile --arch sm_80 --op lerp --dtype bf16
+  baracuda-gen compile --arch sm_90 --part 1/4
   baracuda-gen compile --arch host --pack host.pack
   baracuda-gen compile --arch sm_90 --fresh --max-unit-kib 800 --report units.csv
 """
@@ -62,6 +63,12 @@ def processors() -> int:
 @click.option("--op", "ops", multiple=True, metavar="OP", help="Only this op; may be given several times.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="DTYPE", help="Only this dtype, such as bf16.")
 @click.option(
+    "--part",
+    type=Part(),
+    metavar="I/N",
+    help="Only every Nth unit, from the Ith on: a sample, or the share of one of N machines.",
+)
+@click.option(
     "--pack",
     "pack",
     type=Place(dir_okay=False),
@@ -88,6 +95,7 @@ def compile_(
     jobs: int,
     ops: Sequence[str],
     dtypes: Sequence[str],
+    part: tuple[int, int] | None,
     pack: Path | None,
     fresh: bool,
     report_to: Path | None,
@@ -103,6 +111,11 @@ def compile_(
     """
     targets = list(dict.fromkeys(map(resolved, archs)))
     units = chosen_units(spec, ops, dtypes)
+    if part is not None:
+        first, step = part
+        if first > len(units):
+            raise BadInput(f"--part {first}/{step}: there are {len(units)} units")
+        units = units[first - 1 :: step]
     budget = Budget(max_kib, max_unit_kib, max_seconds, max_unit_seconds)
     if HOST in targets and pack is None:
         raise BadInput("--arch host: libraries of the host executor go into a pack; add --pack FILE")

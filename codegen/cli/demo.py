@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from baracuda.codegen.cli.common import BadInput, Failure, report_differences
+from baracuda.codegen.cli.list import unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy import float64
     from numpy.typing import NDArray
 
@@ -17,6 +20,7 @@ EPILOG = """\b
 Examples:
   baracuda-gen demo
   baracuda-gen demo --all --device host
+  baracuda-gen demo --op lerp --op softmax
 """
 
 WIDTHS = (26, 46, 9, 9, 11, 11)
@@ -25,6 +29,7 @@ HEAD = ("plan", "SKU", "error", "allowed", "first use", "median")
 
 @click.command(epilog=EPILOG)
 @click.option("--all", "everything", is_flag=True, help="The whole matrix, instead of one op a plan class.")
+@click.option("--op", "ops", multiple=True, metavar="OP", help="Only this op; may be given several times.")
 @click.option(
     "--device",
     type=click.Choice(["auto", "host", "cuda"]),
@@ -32,7 +37,7 @@ HEAD = ("plan", "SKU", "error", "allowed", "first use", "median")
     show_default=True,
     help="Where to run; auto takes the GPU where there is one, else the host executor.",
 )
-def demo(everything: bool, device: str) -> None:
+def demo(everything: bool, ops: Sequence[str], device: str) -> None:
     """Run every plan class and dtype on real data, and compare with float64.
 
     The data are the 1,797 digit images that scikit-learn ships. Prints what the machine has, checks that the
@@ -43,6 +48,10 @@ def demo(everything: bool, device: str) -> None:
     from baracuda.codegen.cli import machine
     from baracuda.errors import BaracudaError
 
+    spec = load_spec(None)
+    for name in ops:
+        if name not in spec.ops:
+            raise unknown("op", name, sorted(spec.ops))
     found = machine.facts()
     machine.show(found, click.echo)
     chosen = choose_device(device, machine.can_run(found))
@@ -55,7 +64,7 @@ def demo(everything: bool, device: str) -> None:
     check_current()
     click.echo(row(HEAD))
     count = failed = 0
-    for case in verify.cases(load_spec(None), images, everything=everything):
+    for case in verify.cases(spec, images, everything=everything, ops=ops):
         count += 1
         try:
             result = case.run(chosen)

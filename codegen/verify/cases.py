@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,18 +88,21 @@ class Case:
         return Result(str(prepared.plan.sku), max(errors.values()), first, statistics.median(times))
 
 
-def cases(spec: Spec, images: Any, everything: bool = False) -> Iterator[Case]:
+def cases(spec: Spec, images: Any, everything: bool = False, ops: Collection[str] = ()) -> Iterator[Case]:
     """The cases of a spec on images, one a row.
 
     Args:
         spec: the spec.
         images: float64 of shape (count, pixels).
         everything: whether every op has its cases, or the first of each plan class alone.
+        ops: the names of those that have any; empty: of all.
     """
     seen: dict[str, str] = {}
     for op, direction, dtype in each_op(spec):
         name = op.family.plan_class(direction)
-        if not everything and seen.setdefault(name, op.name) != op.name:
+        if ops and op.name not in ops:
+            continue
+        if not everything and not ops and seen.setdefault(name, op.name) != op.name:
             continue
         data = images[:SLOW_ROWS] if any("mpmath" in text for text in op.ref.values()) else images
         yield _case(spec, op, direction, dtype, data)
