@@ -344,7 +344,7 @@ def test_the_demo_has_a_case_for_every_plan() -> None:
 )
 def test_demo_reports(monkeypatch: pytest.MonkeyPatch, errors: list[float], code: int, last: str) -> None:
     cases = [Case("BinaryParamPlan", error) for error in errors]
-    verify = SimpleNamespace(cases=lambda spec, images, *, everything: cases)
+    verify = SimpleNamespace(cases=lambda spec, images, **chosen: cases)
     monkeypatch.setattr(codegen, "verify", verify, raising=False)
     monkeypatch.setattr(codegen, "load_spec", lambda spec: None, raising=False)
     monkeypatch.setattr(demo_module, "check_current", lambda: None)
