@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
-    """What the checks find: the reference, layouts, guards, orders of threads; words by a case's number."""
+    """What the checks find: the reference, layouts, guards, orders of threads; each with a case's number."""
     orders = ORDERS if backend.kind == "host" else ORDERS[:1]
     options = {"every_option": False, "broadcast": True, "package": package}
     problems = verify.problems(op, direction, DTYPE, SHAPES, **options)
@@ -58,12 +58,12 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
         monkeypatch.setattr(column_sums, "LEAST_ROWS", 8)  # so that a few rows are several batches of a group
         held = [verify.problems(op, direction, dtype, [shape], **options)[0] for dtype, shape in HELD]
         cases += [(problem, None, ["contiguous"] * len(orders), None) for problem in held]
-    found = {}
+    found = set()
     for turn, (problem, preference, several, spoiled) in enumerate(cases):
         profile = PROFILES[turn % len(PROFILES)] if spoiled is None else "normal"
         values = verify.inputs_for(problem, profile, every=turn % 3 > 0)
         if spoiled in values:
-            values[spoiled].flat[-1] = np.nan
+            values[spoiled][..., -1, :] = np.nan
         try:
             results = []
             for place, layout in enumerate(several):
@@ -74,12 +74,12 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
                 got = prepared.outputs()
                 results.append({name: verify.bits_of(value).tobytes() for name, value in got.items()})
                 if place == 0 and max(prepared.errors(spec, got).values(), default=0) > op.ulp[problem.dtype]:
-                    found[turn] = "a large error"
+                    found.add((turn, "a large error"))
             if any(other != results[0] for other in results):
-                found[turn] = "layouts or orders of threads differ"
+                found.add((turn, "layouts or orders of threads differ"))
         # A write out of place, or threads that wait for ever.
         except (verify.GuardError, DriverError) as error:
-            found[turn] = str(error)
+            found.add((turn, str(error)))
     return found
 
 
@@ -106,7 +106,7 @@ def shows(spec, backend, monkeypatch, op, direction, package, *, long=False):
         found = faults(spec, backend, monkeypatch, op, direction, verify.GENERATED, long=long)
         CLEAN[op.stem(direction), long] = found
     clean = CLEAN[op.stem(direction), long]
-    return bool(faults(spec, backend, monkeypatch, op, direction, package, long=long).keys() - clean.keys())
+    return bool(faults(spec, backend, monkeypatch, op, direction, package, long=long) - clean)
 
 
 def source_of(op, direction):

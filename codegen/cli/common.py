@@ -161,19 +161,15 @@ class Bound(click.FloatRange):
         return number
 
 
-class Part(click.ParamType):
-    """A share of a list, counted from 1, such as 2/3."""
-
-    name = "part"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the share's number and how many there are."""
-        if isinstance(value, tuple):
-            return value
-        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", value, re.ASCII)
-        if found is None or not 1 <= int(found[1]) <= int(found[2]):
-            self.fail(f"{value!r} is no share, want one such as 1/4, up to 4/4", param, ctx)
-        return int(found[1]), int(found[2])
+def share(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Return the two numbers of a share such as 2/3: which one, counted from 1, and of how many."""
+    del context
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", value, re.ASCII)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter(f"{value!r} is no share, want one such as 1/4, up to 4/4", param=option)
+    return int(found[1]), int(found[2])
 
 
 def spec_option(function: _Function) -> _Function:

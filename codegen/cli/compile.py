@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baracuda.codegen.cli.common import BadInput, Bound, Failure, Part, Place, spec_option
+from baracuda.codegen.cli.common import BadInput, Bound, Failure, Place, share, spec_option
 from baracuda.codegen.cli.cost import Budget, cost_of, excesses, report, summary
 from baracuda.codegen.cli.list import unknown
 from baracuda.codegen.cli.progress import progress
@@ -64,7 +64,7 @@ def processors() -> int:
 @click.option("--dtype", "dtypes", multiple=True, metavar="DTYPE", help="Only this dtype, such as bf16.")
 @click.option(
     "--part",
-    type=Part(),
+    callback=share,
     metavar="I/N",
     help="Only every Nth unit, from the Ith on: a sample, or the share of one of N machines.",
 )

@@ -2,7 +2,7 @@
 // shuffle keeps its stack (a fiber) while the others catch up. host_scheduler.cuh schedules them.
 // Stricter than a GPU, so that mistakes show: threads that have returned do not count at a barrier or a shuffle,
 // all threads must stand at the same __syncthreads, shared memory starts as NaN (or as numbers, see fill), and copies
-// in the background happen at their wait.
+// in the background happen as late, or as early, as they may.
 #pragma once
 
 #include <baracuda/host_abi.cuh>

@@ -1,5 +1,5 @@
-// The copies that a thread has asked for by copy_async. They happen at its wait, as late as a GPU may do them, so
-// that reading without a wait or without a barrier behind it finds the shared memory as it was.
+// The copies that a thread has asked for by copy_async and that wait for its wait: reading without one, or without a
+// barrier behind it, finds the shared memory as it was.
 #pragma once
 
 #include <cstring>

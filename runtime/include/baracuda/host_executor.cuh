@@ -101,7 +101,7 @@ BARACUDA_EXPORT const baracuda::host::Runtime* baracuda_host_runtime() {
             return static_cast<Scheduler*>(worker)->shared_array(tag, bytes, alignment);
         },
         [](Worker* worker, void* to, const void* from, unsigned bytes) {
-            static_cast<Scheduler*>(worker)->current_copies().add(to, from, bytes);
+            static_cast<Scheduler*>(worker)->copy_async(to, from, bytes);
         },
         [](Worker* worker) { static_cast<Scheduler*>(worker)->current_copies().commit(); },
         [](Worker* worker, unsigned pending) { static_cast<Scheduler*>(worker)->current_copies().wait(pending); },

@@ -335,6 +335,14 @@ struct Scheduler : Worker {
         return copies_of[current];
     }
 
+    // A GPU does a copy any time before its wait: here at the last moment, or at once, or now so and now so.
+    void copy_async(void* to, const void* from, unsigned bytes) {
+        if (launch->order == order_reverse || (launch->order == order_shuffle && random_below(2) == 0))
+            std::memcpy(to, from, bytes);
+        else
+            current_copies().add(to, from, bytes);
+    }
+
     void* shared_array(const void* tag, unsigned long bytes, unsigned long alignment) {
         for (unsigned i = 0; i < array_count; ++i)
             if (arrays[i].tag == tag) return arrays[i].memory;
