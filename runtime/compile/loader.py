@@ -43,6 +43,9 @@ class Launch(Protocol):
 class Kernel(Protocol):
     """One kernel of a module."""
 
+    def shared_to_hold(self, blocks: int) -> int:
+        """Bytes of dynamic shared memory a block with which a multiprocessor holds no more than `blocks` blocks."""
+
     def pack(self, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes) -> Launch:
         """Pack a launch of ``grid`` blocks of ``threads`` threads; ``params`` are copied."""
 

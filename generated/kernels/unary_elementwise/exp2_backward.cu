@@ -1,6 +1,5 @@
 // exp2_backward: gradients of 2 to the power of x.
-//   h = max(exp2(x / 2), smallest_subnormal)
-//   dx = dy * 0.6931471805599453 * h * h
+//   dx = scaled_exp2(dy, x - 1) * 1.3862943611198906
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -14,8 +13,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp2(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = dy * A(0.6931471805599453) * h * h;
+        out[0] = baracuda::scaled_exp2(dy, x - A(1)) * A(1.3862943611198906);
     }
 };
 
