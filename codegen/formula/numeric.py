@@ -148,7 +148,7 @@ def sigmoid(xp: Any, x: Array) -> Array:
 
 
 def scaled(power_name: str) -> Implementation:
-    """x times a power of y, in factors that are normal numbers; an infinite x stays one."""
+    """A number times a power, in factors that are normal numbers; an infinite one stays so."""
 
     def call(xp: Any, x: Array, y: Array) -> Array:
         power, info = getattr(xp, power_name), xp.finfo(y.dtype)

@@ -37,9 +37,10 @@ WARPS = THREADS // LANES
 
 #: Rows that blocks share aim at this many: about one a multiprocessor, and few streams of memory.
 BUSY_BLOCKS = 128
-#: Blocks that aggregate rows without mapping them are so many a multiprocessor: enough, and few streams of memory.
+#: So many blocks a multiprocessor aggregate rows without mapping them: enough, and few streams of memory.
+#: By these variants.
 RESIDENT_BLOCKS = 2
-RESIDENT = ("contig", "columns")
+RESIDENT = ("contig", "long", "columns")
 
 #: Rows of which a lane has so many packs at most stay in registers: IN_REGISTERS of kept_rows.cuh.
 IN_REGISTERS = 4
