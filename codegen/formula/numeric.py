@@ -43,6 +43,33 @@ def is_wide(x: Array) -> bool:
     return bool(x.dtype.kind == "f" and x.dtype.itemsize > 8)
 
 
+def to_mpmath(value: Any) -> Any:
+    """A longdouble as a number of mpmath, exactly; call it with at least 64 bits of precision."""
+    import mpmath
+
+    if not np.isfinite(value):
+        return mpmath.mpf(float(value))
+    part, power = np.frexp(np.longdouble(value))
+    high = float(part)
+    return mpmath.ldexp(mpmath.mpf(high) + mpmath.mpf(float(part - np.longdouble(high))), int(power))
+
+
+def to_wide(value: Any) -> Any:
+    """A number of mpmath as a longdouble; NaN for one that is not real."""
+    import mpmath
+
+    if isinstance(value, mpmath.mpc):
+        return np.longdouble("nan")
+    if not mpmath.isfinite(value):
+        return np.longdouble(float(value))
+    part, power = mpmath.frexp(value)
+    high = float(part)
+    wide = np.longdouble(high) + np.longdouble(float(part - mpmath.mpf(high)))
+    # Beyond the bounds every number is zero or infinite.
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(wide, int(min(max(power, -20_000), 20_000)))
+
+
 def by_mpmath(name: str | Callable[[Any], Any], x: Array) -> Array:
     """A function of mpmath, or one of its numbers, for each of an array of longdoubles."""
     import mpmath
@@ -52,21 +79,14 @@ def by_mpmath(name: str | Callable[[Any], Any], x: Array) -> Array:
     def one(value: Any) -> Any:
         if np.isnan(value):
             return value
-        high = float(value)
         with mpmath.workprec(160):
-            exact = mpmath.mpf(high)
-            if np.isfinite(high):
-                exact += mpmath.mpf(float(value - np.longdouble(high)))
             try:
-                result = function(exact)
+                result = function(to_mpmath(value))
             except ValueError:
                 return np.longdouble("nan")  # a pole
             if isinstance(result, mpmath.mpc):
                 result = result.real if name == "loggamma" else mpmath.nan
-            head = float(result)
-            if not np.isfinite(head):
-                return np.longdouble(head)
-            return np.longdouble(head) + np.longdouble(float(result - mpmath.mpf(head)))
+            return to_wide(result)
 
     # Tests ask for the same few numbers in every combination; the sign of a zero makes two of one.
     known: dict[Any, Any] = {}

@@ -1474,7 +1474,8 @@ class UnaryBackwardPlan(Plan):
         dx = scaled_exp(dy, x)
 
     EXP2 (f16, bf16, f32, f64): 2 to the power of x
-        dx = scaled_exp2(dy, x - 1) * 1.3862943611198906
+        product = scaled_exp2(dy, x)
+        dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy * 0.6931471805599453, x)
 
     EXPM1 (f16, bf16, f32, f64): exp(x) - 1, accurate near 0
         dx = scaled_exp(dy, x)
