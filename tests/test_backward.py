@@ -83,14 +83,14 @@ def test_the_numerical_derivative(backend, op, direction):
                 numerical = verify.numerical_gradients(problem, values)
             exact = verify.references(problem, values)
             got = verify.run(backend, problem, values)
-            for name, want in numerical.items():
-                # Where the forward has no value, there is nothing to differentiate.
-                if not np.isfinite(want).all():
-                    continue
+            for name, derivative in numerical.items():
+                # Where the forward has no value, or a kink or a jump, there is nothing to differentiate.
+                smooth = np.isfinite(derivative)
+                want = derivative[smooth]
                 size = max(np.max(np.abs(want), initial=0), 1)
-                compared += 1
-                assert np.max(np.abs(exact[name] - want), initial=0) <= NUMERICAL * size, (problem, name)
-                assert np.max(np.abs(got[name] - want), initial=0) <= NUMERICAL * size, (problem, name)
+                compared += want.size
+                assert np.max(np.abs(exact[name][smooth] - want), initial=0) <= NUMERICAL * size, (problem, name)
+                assert np.max(np.abs(got[name][smooth] - want), initial=0) <= NUMERICAL * size, (problem, name)
         if compared:
             return
     pytest.fail("the forward has no values at any of these points")

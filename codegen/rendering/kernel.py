@@ -62,7 +62,7 @@ def render_kernel(op: Op, program: Program) -> str:
 
 def _with_headers(text: str) -> str:
     """A kernel that includes what its formulas call, behind the includes of its template."""
-    called = {FUNCTIONS[name].header for name in re.findall(r"baracuda::(\w+)\(", text) if name in FUNCTIONS}
+    called = {FUNCTIONS[name].header for name in re.findall(r"baracuda::(\w+)(?:<T>)?\(", text) if name in FUNCTIONS}
     lines = "".join(f"#include <baracuda/{header}>\n" for header in sorted(filter(None, called)))
     includes = re.search(r"(?:^#include .*\n)+", text, re.MULTILINE)
     end = includes.end() if includes else 0
@@ -76,6 +76,7 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
         "inputs": program.inputs,
         "outputs": program.outputs,
         "attributes": _attributes(program.attributes),
+        "counts": any(item.kind == "i64" for item in (*program.attributes, *program.lets)),
         "lets": _statements(program.lets, scope),
         "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
         "summed": [(name, place) for place, name in enumerate(program.outputs) if name in summed],

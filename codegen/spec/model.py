@@ -306,7 +306,7 @@ class Op:
     ref: Mapping[str, str]
     ulp: Mapping[str, float]
     scale: Mapping[str, Expr]
-    holds: Expr | None
+    holds: Mapping[str, Expr]
     line: int = field(default=0, compare=False)
     names: Mapping[str, str] = field(default_factory=dict)
     host: tuple[HostFormulas, ...] = ()

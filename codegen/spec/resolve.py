@@ -34,7 +34,7 @@ from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes", "extent", "index", "stored")
+REFERENCE_NAMES = ("axes", "extent", "index", "stored", "next_stored")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:
@@ -270,11 +270,7 @@ def _resolve_op(
         )
         if expr is not None:
             scale[output] = expr
-    holds = (
-        None
-        if entry.holds is None
-        else _scale(entry.holds, sorted({*known, *entry.ref_let}), monoids, (*path, "holds"), problems)
-    )
+    holds = _resolve_holds(entry, outputs, sorted({*known, *entry.ref_let}), monoids, path, problems)
     tiles: dict[str, TileSet] = {}
     for key, tile_set in family.tiles.items():
         tiles.update(dict.fromkeys(dtypes.expand([key], ("families", family.name, "tiles", key)), tile_set))
@@ -425,6 +421,29 @@ def _scale(
             hint = suggest(name, [*FUNCTIONS, *monoids]) or "docs/spec.md lists them"
             problems.add(path, f"{text}: unknown function {name!r}", hint)
     return expr
+
+
+def _resolve_holds(
+    entry: schema.Op,
+    outputs: list[str],
+    known: list[str],
+    monoids: Mapping[str, Monoid],
+    path: Path,
+    problems: Problems,
+) -> dict[str, Expr]:
+    """Where the bound of an output holds, for those outputs where it does not everywhere."""
+    where = (*path, "holds")
+    if not isinstance(entry.holds, dict):
+        expr = None if entry.holds is None else _scale(entry.holds, known, monoids, where, problems)
+        return {} if expr is None else dict.fromkeys(outputs, expr)
+    found = {}
+    for output, text in entry.holds.items():
+        if output not in outputs:
+            problems.add((*where, output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
+        expr = _scale(text, known, monoids, (*where, output), problems)
+        if expr is not None:
+            found[output] = expr
+    return found
 
 
 def _check_reference(text: str, known: set[str], path: Path, problems: Problems) -> None:

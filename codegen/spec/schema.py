@@ -264,9 +264,10 @@ class Op(Model):
     ref: dict[Identifier, str] = Field(
         description="independent expression an output, over np, scipy, mpmath, math"
     )
-    holds: Expression | None = Field(
+    holds: Expression | dict[Identifier, Expression] | None = Field(
         default=None,
-        description="where the error bound holds, if not everywhere that the result fits its dtype",
+        description="where the error bound holds, if not everywhere that the result fits its dtype: "
+        "of every output, or a condition an output",
     )
     ulp: dict[str, int | float] = Field(
         default={},

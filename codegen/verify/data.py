@@ -51,7 +51,8 @@ def _spaced(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
     """Distinct values, none near zero or another: where a function has kinks, these lie elsewhere."""
     del dtype
     count = int(np.prod(shape))
-    values = (np.arange(count) + 0.3 - count // 2) * (4 / max(count, 1))
+    # Of an offset of their own, so that two tensors do not meet either.
+    values = (np.arange(count) + rng.uniform(0.2, 0.8) - count // 2) * (4 / max(count, 1))
     return rng.permutation(values).reshape(shape)
 
 
