@@ -62,7 +62,8 @@ def render_kernel(op: Op, program: Program) -> str:
 
 def _with_headers(text: str) -> str:
     """A kernel that includes what its formulas call, behind the includes of its template."""
-    called = {FUNCTIONS[name].header for name in re.findall(r"baracuda::(\w+)(?:<T>)?\(", text) if name in FUNCTIONS}
+    names = re.findall(r"baracuda::(\w+)(?:<T>)?\(", text)
+    called = {FUNCTIONS[name].header for name in names if name in FUNCTIONS}
     lines = "".join(f"#include <baracuda/{header}>\n" for header in sorted(filter(None, called)))
     includes = re.search(r"(?:^#include .*\n)+", text, re.MULTILINE)
     end = includes.end() if includes else 0

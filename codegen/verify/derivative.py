@@ -16,8 +16,8 @@ from baracuda.codegen.verify.reference import references
 STEP = 2.0**-10
 #: Steps STEP, STEP / 2, ...: Richardson's extrapolation takes the error from STEP**2 to STEP**(2 * LEVELS).
 LEVELS = 4
-#: How far the last two extrapolations may lie apart, relative to the larger or 1: further, and the point is near a
-#: kink or a jump.
+#: How far the last two extrapolations may lie apart, relative to the result or 1; further, and a kink or a
+#: jump is near.
 SETTLED = 1e-9
 
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "SoftmaxKind", "TernaryKind", "UnaryKind"]
+__all__ = [
+    "AttentionKind",
+    "BinaryKind",
+    "NormalizationKind",
+    "ReduceKind",
+    "SoftmaxKind",
+    "TernaryKind",
+    "UnaryKind",
+]
 
 
 class AttentionKind(str, enum.Enum):
