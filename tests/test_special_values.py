@@ -124,7 +124,9 @@ def pattern_problems(op, direction, dtype):
 def fill_operands(problem, values, first, second):
     """Give the operands of the domain's shape, or the gradient that comes in, values in turn."""
     names = [
-        name for name, value in values.items() if value.shape == problem.domain and value.size == first.size
+        name
+        for name, value in values.items()
+        if value.shape == problem.domain and value.size == first.size and value.dtype != bool
     ]
     forward = problem.with_direction("forward").inputs()
     for turn, name in enumerate(names):

@@ -73,8 +73,11 @@ def _with_headers(text: str) -> str:
 def _map_holes(op: Op, program: Program) -> dict[str, Any]:
     scope = _scope(program)
     summed = summed_outputs(op, program)
+    sizes = [len(program.inputs), len(program.outputs), *([len(program.flags)] if program.flags else [])]
     return {
         "inputs": program.inputs,
+        "flags": program.flags,
+        "sizes": ", ".join(map(str, sizes)),
         "outputs": program.outputs,
         "attributes": _attributes(program.attributes),
         "counts": any(item.kind == "i64" for item in (*program.attributes, *program.lets)),
@@ -287,6 +290,7 @@ def _scope(program: Program) -> dict[str, Type]:
         kinds |= {name: readable[field] for name, field in aggregate.fields.items()}
     return {
         **dict.fromkeys((*program.inputs, *program.row_inputs), COMPUTE),
+        **dict.fromkeys(program.flags, BOOL),
         **{name: _TYPES[kind] for name, kind in kinds.items()},
         EXTENT: INT,
         INDEX: INT,

@@ -343,6 +343,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "host": f"_{op.name}_host" if op.host else None,
         "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
+        "flags": _tuple(program.flags) if program.flags else "",
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
         "tiles": [
             (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys})")

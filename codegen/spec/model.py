@@ -151,6 +151,7 @@ class Program:
         require: what the descriptor must satisfy.
         source: every formula as the spec writes it.
         column_inputs: those of `inputs` that have an element a column, the last ones.
+        flags: those of `inputs` that are bool, the last ones.
         absent: the value of each of `inputs` that may be None.
         column_outputs: tensors with an element a column, each the sum of its formula over the rows.
         column_lets: named values of the element that their formulas need.
@@ -176,6 +177,7 @@ class Program:
     require: tuple[Expr, ...]
     source: Mapping[str, str]
     column_inputs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     absent: Mapping[str, float] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
     column_lets: tuple[Statement, ...] = ()

@@ -13,7 +13,8 @@ from baracuda.codegen.spec.rules import Fields, condition
 TEMPLATE = "aggregate"
 
 #: Dtypes that a tensor may have of its own.
-OWN_DTYPES = ("f64", "i64")
+FLAG = "bool"
+OWN_DTYPES = ("f64", "i64", FLAG)
 
 
 def fields_of(direction: str, fields: Fields) -> Fields:

@@ -138,7 +138,7 @@ def inputs_for(
 def _own_dtypes(
     problem: Problem, shapes: Mapping[str, tuple[int, ...]], rng: Generator, every: bool
 ) -> dict[str, Any]:
-    """Inputs that have a dtype of their own: integers of every size up to 31 bits, numbers in (0, 1)."""
+    """Inputs that have a dtype of their own: truth values, integers of up to 31 bits, numbers in (0, 1)."""
     others, found = problem.other_shapes(), {}
     # Which there are, and of which shape, is the same for every seed.
     chance = np.random.default_rng(zlib.crc32(str(problem).encode()))
@@ -148,7 +148,9 @@ def _own_dtypes(
         if chance.integers(2) and problem.op.family.forward[name].optional and not every:
             continue
         kind = numpy_dtype(problem.dtype_of(name))
-        if kind.kind == "f":
+        if kind.kind == "b":
+            found[name] = rng.random(shape) < 0.5
+        elif kind.kind == "f":
             found[name] = rng.uniform(0, 1, shape).astype(kind)
         else:
             found[name] = np.floor(

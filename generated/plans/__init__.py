@@ -79,4 +79,10 @@ MODULES: dict[str, str] = {
     "UnaryParamDescriptor": "unary_elementwise",
     "UnaryParamPlan": "unary_elementwise",
     "UnaryPlan": "unary_elementwise",
+    "WhereArgs": "ternary_elementwise",
+    "WhereBackwardArgs": "ternary_elementwise",
+    "WhereBackwardDescriptor": "ternary_elementwise",
+    "WhereBackwardPlan": "ternary_elementwise",
+    "WhereDescriptor": "ternary_elementwise",
+    "WherePlan": "ternary_elementwise",
 }

@@ -414,7 +414,7 @@ class BinaryPlan(Plan):
     COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
         y = copysign(a, b)
 
-    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a gets the gradient
         y = next_stored(a, b)
 
     LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
@@ -683,7 +683,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         BinaryKind.LDEXP: OpRecord(
@@ -964,7 +964,11 @@ class BinaryBackwardPlan(Plan):
             exponent(b) - e)
 
     COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
-        da = 0 if a == 0 else dy if signbit(a) == signbit(b) else -dy
+        da = (dy if signbit(a) == signbit(b) else -dy) if abs(a) > 0 else a
+        db = 0
+
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a gets the gradient
+        da = dy
         db = 0
 
     LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
@@ -1206,6 +1210,23 @@ class BinaryBackwardPlan(Plan):
             row_outputs=(),
             required=frozenset({"dy", "a", "b"}),
             accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.NEXTAFTER: OpRecord(
+            name="nextafter_backward",
+            source="binary_elementwise/nextafter_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy"}),
+            accepted=frozenset({"dy", "da", "db"}),
             batch_invariant=("da", "db"),
             attributes="",
             fold=no_scalars,

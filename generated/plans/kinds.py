@@ -47,7 +47,7 @@ class BinaryKind(str, enum.Enum):
         ATAN2: angle of the point (b, a), with gradient 0 at the origin.
         HYPOT: length of the vector (a, b), with gradient 0 at the origin.
         COPYSIGN: magnitude of a with the sign of b, with gradient 0 at a = 0.
-        NEXTAFTER: number of the dtype after a toward b.
+        NEXTAFTER: number of the dtype after a toward b; a gets the gradient.
         LDEXP: a times 2 to the power of b, rounded once where b is whole; an infinite b is a number
             beyond all.
         MINIMUM: the smaller of a and b, NaN if either is; equals get half of the gradient each.
@@ -139,7 +139,7 @@ class SoftmaxKind(str, enum.Enum):
 
 
 class TernaryKind(str, enum.Enum):
-    """Ops of TernaryBackwardPlan and TernaryPlan.
+    """Ops of TernaryBackwardPlan and TernaryPlan and WhereBackwardPlan and WherePlan.
 
     Attributes:
         CLAMP: a between b and c, which is c where b is above c; a has the gradient at both.
@@ -147,6 +147,7 @@ class TernaryKind(str, enum.Enum):
         FMA: a * b + c, rounded once.
         ADDCMUL: a + factor * b * c.
         ADDCDIV: a + factor * b / c.
+        WHERE: a where the condition holds, else b; what is not taken has no gradient, NaN or not.
     """
 
     CLAMP = "clamp"
@@ -154,6 +155,7 @@ class TernaryKind(str, enum.Enum):
     FMA = "fma"
     ADDCMUL = "addcmul"
     ADDCDIV = "addcdiv"
+    WHERE = "where"
 
 
 class UnaryKind(str, enum.Enum):

@@ -1,4 +1,4 @@
-"""TernaryElementwise plans: TernaryPlan, TernaryBackwardPlan.
+"""TernaryElementwise plans: TernaryPlan, TernaryBackwardPlan, WherePlan, WhereBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -24,6 +24,12 @@ __all__ = [
     "TernaryBackwardPlan",
     "TernaryDescriptor",
     "TernaryPlan",
+    "WhereArgs",
+    "WhereBackwardArgs",
+    "WhereBackwardDescriptor",
+    "WhereBackwardPlan",
+    "WhereDescriptor",
+    "WherePlan",
 ]
 
 
@@ -537,5 +543,278 @@ class TernaryBackwardPlan(Plan):
             da=da,
             db=db,
             dc=dc,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhereDescriptor(Descriptor):
+    """The problem of a WherePlan: y = a where a condition holds, else b.
+
+    Attributes:
+        kind: which op (WHERE unless given).
+        shape: extents of the output.
+        element: dtype of every tensor, the condition apart.
+        condition_shape: extents of the condition, which is broadcast to shape.
+        a_shape: extents of a, which is broadcast to shape.
+        b_shape: extents of b, which is broadcast to shape.
+    """
+
+    kind: TernaryKind | str = TernaryKind.WHERE
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    condition_shape: tuple[int, ...] | None = None
+    a_shape: tuple[int, ...] | None = None
+    b_shape: tuple[int, ...] | None = None
+
+    RULES: ClassVar = {
+        "kind": TernaryKind,
+        "shape": "shape",
+        "element": "element",
+        "condition_shape": "shape",
+        "a_shape": "shape",
+        "b_shape": "shape",
+    }
+    DEFAULTS: ClassVar = {"condition_shape": "shape", "a_shape": "shape", "b_shape": "shape"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhereBackwardDescriptor(WhereDescriptor):
+    """The problem of a WhereBackwardPlan: the fields of the forward's descriptor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhereArgs:
+    """The tensors of a WherePlan.
+
+    Attributes:
+        condition: bool, a byte an element, true where it is not 0; of shape condition_shape.
+        a: what y is where the condition holds; of shape a_shape.
+        b: what y is elsewhere; of shape b_shape.
+        y: result; may be exactly a or b; of shape shape.
+    """
+
+    condition: Any
+    a: Any
+    b: Any
+    y: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhereBackwardArgs:
+    """The tensors of a WhereBackwardPlan.
+
+    Attributes:
+        dy: gradient of y; of shape shape.
+        condition: bool, a byte an element, true where it is not 0; of shape condition_shape.
+        da: gradient of a, summed over its broadcast axes; may be exactly dy where nothing is summed;
+            None: not wanted; of shape a_shape.
+        db: gradient of b, summed over its broadcast axes; may be exactly dy where nothing is summed;
+            None: not wanted; of shape b_shape.
+    """
+
+    dy: Any
+    condition: Any
+    da: Any = None
+    db: Any = None
+
+
+class WherePlan(Plan):
+    """y = a where a condition holds, else b.
+
+    WHERE (f16, bf16, f32, f64): a where the condition holds, else b; what is not taken has no gradient,
+        NaN or not
+        y = a if condition else b
+
+    `select` checks a WhereDescriptor and compiles or loads its kernels.
+    `run` takes WhereArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "TernaryElementwise"
+    DESCRIPTOR = WhereDescriptor
+    ARGS = WhereArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("condition", "in", element="bool"),
+        TensorRule("a", "in"),
+        TensorRule("b", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        TernaryKind.WHERE: OpRecord(
+            name="where",
+            source="ternary_elementwise/where.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b", "condition"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"condition", "a", "b", "y"}),
+            accepted=frozenset({"condition", "a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+            flags=("condition",),
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "condition": (
+                desc.condition_shape,
+                "the condition_shape of the descriptor",
+            ),
+            "a": (
+                desc.a_shape,
+                "the a_shape of the descriptor",
+            ),
+            "b": (
+                desc.b_shape,
+                "the b_shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.condition_shape, desc.shape):
+            yield (
+                f"condition_shape is {desc.condition_shape}, shape is {desc.shape}, "
+                "want condition_shape that broadcasts to shape"
+            )
+        if not broadcasts(desc.a_shape, desc.shape):
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
+        if not broadcasts(desc.b_shape, desc.shape):
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        condition: Any,
+        a: Any,
+        b: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = WhereArgs(
+            condition=condition,
+            a=a,
+            b=b,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+class WhereBackwardPlan(Plan):
+    """Gradients of WherePlan.
+
+    WHERE (f16, bf16, f32, f64): a where the condition holds, else b; what is not taken has no gradient,
+        NaN or not
+        da = dy if condition else 0
+        db = 0 if condition else dy
+
+    `select` checks a WhereBackwardDescriptor and compiles or loads its kernels.
+    `run` takes WhereBackwardArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "TernaryElementwise"
+    DESCRIPTOR = WhereBackwardDescriptor
+    ARGS = WhereBackwardArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("dy", "in"),
+        TensorRule("condition", "in", element="bool"),
+        TensorRule("da", "out", optional=True),
+        TensorRule("db", "out", optional=True),
+    )
+    OPS: ClassVar = {
+        TernaryKind.WHERE: OpRecord(
+            name="where_backward",
+            source="ternary_elementwise/where_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "condition"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "condition"}),
+            accepted=frozenset({"dy", "condition", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+            flags=("condition",),
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "dy": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "condition": (
+                desc.condition_shape,
+                "the condition_shape of the descriptor",
+            ),
+            "da": (
+                desc.a_shape,
+                "the a_shape of the descriptor",
+            ),
+            "db": (
+                desc.b_shape,
+                "the b_shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.condition_shape, desc.shape):
+            yield (
+                f"condition_shape is {desc.condition_shape}, shape is {desc.shape}, "
+                "want condition_shape that broadcasts to shape"
+            )
+        if not broadcasts(desc.a_shape, desc.shape):
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
+        if not broadcasts(desc.b_shape, desc.shape):
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        dy: Any,
+        condition: Any,
+        da: Any = None,
+        db: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = WhereBackwardArgs(
+            dy=dy,
+            condition=condition,
+            da=da,
+            db=db,
         )
         self.run(stream, workspace, args)

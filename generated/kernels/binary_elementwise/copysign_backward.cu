@@ -1,5 +1,5 @@
 // copysign_backward: gradients of magnitude of a with the sign of b, with gradient 0 at a = 0.
-//   da = 0 if a == 0 else dy if signbit(a) == signbit(b) else -dy
+//   da = (dy if signbit(a) == signbit(b) else -dy) if abs(a) > 0 else a
 //   db = 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
@@ -16,7 +16,7 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        out[0] = a == A(0) ? A(0) : (baracuda::signbit(a) == baracuda::signbit(b) ? dy : -dy);
+        out[0] = baracuda::abs(a) > A(0) ? (baracuda::signbit(a) == baracuda::signbit(b) ? dy : -dy) : a;
         out[1] = A(0);
     }
 };

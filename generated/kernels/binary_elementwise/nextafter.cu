@@ -1,4 +1,4 @@
-// nextafter: number of the dtype after a toward b.
+// nextafter: number of the dtype after a toward b; a gets the gradient.
 //   y = next_stored(a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
