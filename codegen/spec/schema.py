@@ -109,7 +109,7 @@ class Tensor(Model):
     )
     dtype: str | None = Field(
         default=None,
-        description="the tensor's own dtype, f64 or i64, or the field of type storage that decides it; "
+        description="the tensor's own dtype, f64, i64 or bool, or the field of type storage that decides it; "
         "without it, the descriptor's",
     )
     doc: str

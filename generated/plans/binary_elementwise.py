@@ -414,7 +414,8 @@ class BinaryPlan(Plan):
     COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
         y = copysign(a, b)
 
-    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a gets the gradient
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b, which gets the gradient where
+        it is a
         y = next_stored(a, b)
 
     LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
@@ -967,9 +968,10 @@ class BinaryBackwardPlan(Plan):
         da = (dy if signbit(a) == signbit(b) else -dy) if abs(a) > 0 else a
         db = 0
 
-    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a gets the gradient
-        da = dy
-        db = 0
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b, which gets the gradient where
+        it is a
+        da = 0 if a == b else dy
+        db = dy if a == b else 0
 
     LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
         is a number beyond all
@@ -1221,12 +1223,12 @@ class BinaryBackwardPlan(Plan):
             name="nextafter_backward",
             source="binary_elementwise/nextafter_backward.cu",
             dtypes=("f16", "bf16", "f32", "f64"),
-            inputs=("dy",),
+            inputs=("dy", "a", "b"),
             row_inputs=(),
             outputs=("da", "db"),
             row_outputs=(),
-            required=frozenset({"dy"}),
-            accepted=frozenset({"dy", "da", "db"}),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
             batch_invariant=("da", "db"),
             attributes="",
             fold=no_scalars,

@@ -251,7 +251,9 @@ class Rows:
         aligned = all(tensors[program.names[place]].pointer % 16 == 0 for place in of_packs)  # type: ignore[union-attr]
         if not contiguous and self._columns and reduced.rank == 1 and self._side_by_side(kept, present):
             outer = [axis[place] for axis in kept.strides[:-1] for place in of_packs]
-            down = [axis[place] for axis in reduced.strides for place in in_reduced if places[place] in of_packs]
+            down = [
+                axis[place] for axis in reduced.strides for place in in_reduced if places[place] in of_packs
+            ]
             packed = aligned and all(number % self._pack == 0 for number in (kept.extents[-1], *outer, *down))
             return _Layout(kept, reduced, "columns", packed, wide=True)
         whole = all(axis[place] % self._pack == 0 for axis in kept.strides for place in of_packs)

@@ -56,7 +56,7 @@ class MapEngine(Engine):
 
     def may_alias(self, output: str, tensor: str) -> bool:
         """A mapped output may be an input of its own shape: a thread reads an element before it writes it."""
-        return output in self._mapped and not self._summed
+        return output in self._mapped and not self._summed and tensor not in self.problem.op.flags
 
     def cross_row_outputs(self) -> tuple[str, ...]:
         """The sums over axes where an operand is broadcast."""

@@ -1,6 +1,6 @@
-// nextafter_backward: gradients of number of the dtype after a toward b; a gets the gradient.
-//   da = dy
-//   db = 0
+// nextafter_backward: gradients of number of the dtype after a toward b, which gets the gradient where it is a.
+//   da = 0 if a == b else dy
+//   db = dy if a == b else 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -12,10 +12,12 @@ using T = baracuda::BARACUDA_DTYPE;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[2]) const {
+    BARACUDA_FN void operator()(const A (&in)[3], A (&out)[2]) const {
         const A dy = in[0];
-        out[0] = dy;
-        out[1] = A(0);
+        const A a = in[1];
+        const A b = in[2];
+        out[0] = a == b ? A(0) : dy;
+        out[1] = a == b ? dy : A(0);
     }
 };
 
@@ -23,9 +25,9 @@ template <class Operands> struct Params {
     Operands operands;
     Formula formula;
 };
-using Contig = Params<baracuda::ContigMap<1, 2>>;
-using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 2>>;
-using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 2>>;
+using Contig = Params<baracuda::ContigMap<3, 2>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 2>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 2>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(nextafter_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -37,9 +39,9 @@ BARACUDA_KERNEL(nextafter_backward, strided64, 256, Strided64) { baracuda::map_s
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_da
-using Sum_da = baracuda::OutputSum<A, Formula, 1, 2, 0>;
-using Narrow_da = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
-using Wide_da = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
+using Sum_da = baracuda::OutputSum<A, Formula, 3, 2, 0>;
+using Narrow_da = Params<baracuda::Rows<baracuda::i32, 3, 0, 0, 1>>;
+using Wide_da = Params<baracuda::Rows<baracuda::i64, 3, 0, 0, 1>>;
 BARACUDA_KERNEL(nextafter_backward, sum_da_contig, 256, Wide_da) {
     baracuda::aggregate_short_rows<T>(p.operands, Sum_da{p.formula});
 }
@@ -62,9 +64,9 @@ BARACUDA_KERNEL(nextafter_backward, sum_da_strided64, 256, Wide_da) {
 
 // db of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_db
-using Sum_db = baracuda::OutputSum<A, Formula, 1, 2, 1>;
-using Narrow_db = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
-using Wide_db = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
+using Sum_db = baracuda::OutputSum<A, Formula, 3, 2, 1>;
+using Narrow_db = Params<baracuda::Rows<baracuda::i32, 3, 0, 0, 1>>;
+using Wide_db = Params<baracuda::Rows<baracuda::i64, 3, 0, 0, 1>>;
 BARACUDA_KERNEL(nextafter_backward, sum_db_contig, 256, Wide_db) {
     baracuda::aggregate_short_rows<T>(p.operands, Sum_db{p.formula});
 }
