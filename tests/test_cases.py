@@ -181,7 +181,7 @@ def each(cases):
 
 def assert_close(problem, case, got, want):
     """Equal to the exact values, rounded, within the places that the case or else the op allows."""
-    bound = problem.op.ulp[problem.dtype] if case.ulp is None or problem.dtype in HALF else case.ulp
+    bound = problem.ulp[problem.dtype] if case.ulp is None or problem.dtype in HALF else case.ulp
     error = verify.largest_error(problem.dtype, got, np.asarray(want, np.longdouble).reshape(got.shape))
     assert error <= bound, f"{case.source}: got {got}, want {want}, off by {error} ulp"
 

@@ -11,7 +11,7 @@ from baracuda.codegen import verify
 
 def check(spec, backend, problem, values, **options):
     error = verify.worst(spec, backend, problem, values, **options)
-    assert error <= problem.op.ulp[problem.dtype], explain(spec, backend, problem, values, error)
+    assert error <= problem.ulp[problem.dtype], explain(spec, backend, problem, values, error)
 
 
 def explain(spec, backend, problem, values, error):
@@ -21,7 +21,7 @@ def explain(spec, backend, problem, values, error):
     want, sizes = verify.references(problem, prepared.known), verify.scales(spec, problem, prepared.known)
     for name, got in prepared.outputs().items():
         errors = verify.ulp_errors(problem.dtype, got, want[name], sizes.get(name))
-        for index in np.argwhere(errors > problem.op.ulp[problem.dtype]):
+        for index in np.argwhere(errors > problem.ulp[problem.dtype]):
             place = tuple(index)
             operands = {
                 key: np.broadcast_to(value, problem.domain)[place]

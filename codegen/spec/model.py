@@ -156,6 +156,7 @@ class Program:
         column_outputs: tensors with an element a column, each the sum of its formula over the rows.
         column_lets: named values of the element that their formulas need.
         column_results: formulas of `column_outputs`.
+        ulp: error bounds a dtype, where they are not the op's.
     """
 
     direction: str
@@ -184,6 +185,7 @@ class Program:
     column_results: tuple[Statement, ...] = ()
     known_lets: tuple[Statement, ...] = ()
     known_values: Mapping[str, str] = field(default_factory=dict)
+    ulp: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -319,6 +321,10 @@ class Op:
         fields = self.family.fields(direction)
         of_attributes = [a.require for a in self.attributes if a.require is not None and a.source in fields]
         return [*of_attributes, *self.programs[direction].require]
+
+    def bounds(self, direction: str) -> dict[str, float]:
+        """The error bounds of a direction, a dtype."""
+        return {**self.ulp, **self.programs[direction].ulp}
 
     def host_options(self) -> tuple[str, ...]:
         """The options on which no kernel depends: the host decides by them what it computes or launches."""

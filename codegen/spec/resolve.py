@@ -227,6 +227,7 @@ def _resolve_op(
             program = builder.build(whole, stem, chosen)
             if program is None:
                 break
+            program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems))
             if direction in programs:
                 alternatives.append(program)
             else:
@@ -369,6 +370,8 @@ def _option_choices(
 
 def _check_addition(block: schema.Direction, extra: schema.Direction, path: Path, problems: Problems) -> None:
     """What an option adds is not there without it, and depends on no other option."""
+    if extra.ulp:
+        problems.add((*path, "ulp"), "bounds are those of a whole direction", "beside the `by`")
     for name in extra.by:
         problems.add((*path, f"by {name}"), "a `by` inside a `by`", "beside it")
     for word in ("let", "row", "takes", "outputs"):
@@ -401,6 +404,7 @@ def _with_options(
             row={**block.row, **extra.row},
             takes={**block.takes, **extra.takes},
             by=block.by,
+            ulp=block.ulp,
             outputs={**block.outputs, **extra.outputs},
         )
     return block, places

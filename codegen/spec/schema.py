@@ -217,6 +217,9 @@ class Direction(Model):
         default={},
         description="saved tensors that the contract asks for, whether or not a formula reads them",
     )
+    ulp: dict[str, int | float] = Field(
+        default={}, description="error bounds of this direction, where they are not the op's"
+    )
     by: dict[str, dict[str, Direction]] = {}
     outputs: dict[Identifier, Expression] = {}
 

@@ -414,8 +414,8 @@ class BinaryPlan(Plan):
     COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
         y = copysign(a, b)
 
-    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b, which gets the gradient where
-        it is a
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a has the gradient, but not
+        where it is b
         y = next_stored(a, b)
 
     LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
@@ -497,7 +497,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
         ),
         BinaryKind.SUB: OpRecord(
@@ -514,7 +514,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
         ),
         BinaryKind.MUL: OpRecord(
@@ -531,7 +531,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
         ),
         BinaryKind.DIV: OpRecord(
@@ -548,7 +548,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
         ),
         BinaryKind.FLOOR_DIVIDE: OpRecord(
@@ -565,7 +565,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 2.0, "f64": 2.0},
             contraction=False,
         ),
         BinaryKind.FMOD: OpRecord(
@@ -582,7 +582,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.REMAINDER: OpRecord(
@@ -599,7 +599,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
         ),
         BinaryKind.POW: OpRecord(
@@ -667,7 +667,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.NEXTAFTER: OpRecord(
@@ -684,7 +684,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.LDEXP: OpRecord(
@@ -718,7 +718,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.MAXIMUM: OpRecord(
@@ -735,7 +735,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.FMIN: OpRecord(
@@ -752,7 +752,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.FMAX: OpRecord(
@@ -769,7 +769,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         BinaryKind.LOGADDEXP: OpRecord(
@@ -786,7 +786,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         BinaryKind.LOGADDEXP2: OpRecord(
@@ -803,7 +803,7 @@ class BinaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         BinaryKind.XLOGY: OpRecord(
@@ -968,10 +968,10 @@ class BinaryBackwardPlan(Plan):
         da = (dy if signbit(a) == signbit(b) else -dy) if abs(a) > 0 else a
         db = 0
 
-    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b, which gets the gradient where
-        it is a
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a has the gradient, but not
+        where it is b
         da = 0 if a == b else dy
-        db = dy if a == b else 0
+        db = 0
 
     LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
         is a number beyond all

@@ -47,7 +47,7 @@ class BinaryKind(str, enum.Enum):
         ATAN2: angle of the point (b, a), with gradient 0 at the origin.
         HYPOT: length of the vector (a, b), with gradient 0 at the origin.
         COPYSIGN: magnitude of a with the sign of b, with gradient 0 at a = 0.
-        NEXTAFTER: number of the dtype after a toward b, which gets the gradient where it is a.
+        NEXTAFTER: number of the dtype after a toward b; a has the gradient, but not where it is b.
         LDEXP: a times 2 to the power of b, rounded once where b is whole; an infinite b is a number
             beyond all.
         MINIMUM: the smaller of a and b, NaN if either is; equals get half of the gradient each.

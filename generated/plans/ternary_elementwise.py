@@ -209,7 +209,7 @@ class TernaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
         ),
         TernaryKind.LERP: OpRecord(
@@ -226,7 +226,7 @@ class TernaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
         ),
         TernaryKind.FMA: OpRecord(
@@ -243,7 +243,7 @@ class TernaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
         ),
         TernaryKind.ADDCMUL: OpRecord(
@@ -260,7 +260,7 @@ class TernaryPlan(Plan):
             attributes="a",
             fold=_addcmul_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 2.0, "f64": 2.0},
             contraction=False,
         ),
         TernaryKind.ADDCDIV: OpRecord(
@@ -277,7 +277,7 @@ class TernaryPlan(Plan):
             attributes="a",
             fold=_addcdiv_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
         ),
     }
@@ -657,7 +657,7 @@ class WherePlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
             flags=("condition",),
         ),

@@ -93,6 +93,16 @@ case(
     ],
 )
 case(
+    "a bound of an option",
+    ("        split:\n", "        split:\n          ulp: {f32: 1}\n"),
+    errors=[
+        (
+            "ulp: {f32: 1}",
+            "ops.total.backward.by ties.split.ulp: bounds are those of a whole direction (beside the `by`)",
+        ),
+    ],
+)
+case(
     "an option inside an option",
     ("        split:\n", "        split:\n          by ties: {}\n"),
     errors=[

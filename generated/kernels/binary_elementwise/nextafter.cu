@@ -1,4 +1,4 @@
-// nextafter: number of the dtype after a toward b, which gets the gradient where it is a.
+// nextafter: number of the dtype after a toward b; a has the gradient, but not where it is b.
 //   y = next_stored(a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>

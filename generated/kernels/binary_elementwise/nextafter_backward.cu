@@ -1,6 +1,6 @@
-// nextafter_backward: gradients of number of the dtype after a toward b, which gets the gradient where it is a.
+// nextafter_backward: gradients of number of the dtype after a toward b; a has the gradient, but not where it is b.
 //   da = 0 if a == b else dy
-//   db = dy if a == b else 0
+//   db = 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -17,7 +17,7 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         out[0] = a == b ? A(0) : dy;
-        out[1] = a == b ? dy : A(0);
+        out[1] = A(0);
     }
 };
 
