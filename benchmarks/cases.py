@@ -135,7 +135,8 @@ class DataMaker:
                 continue
             shape = shapes[rule.name][0]
             if rule.io == "in":
-                known[rule.name] = self._noise(case, shape, peer, extent)
+                noise = self._noise(case, shape, peer, extent)
+                known[rule.name] = noise > 0 if rule.element == "bool" else noise
                 made.append(rule.name)
             else:
                 dtype = self.dtype(str(stored(rule, desc, bc.ElementKind.parse(case.element))))

@@ -29,6 +29,16 @@ NAMED = 5
 Call = Callable[[], object]
 
 
+def _leaf(tensor: Any) -> Any:
+    """A tensor that autograd begins at; a condition has no gradient."""
+    return tensor.detach().requires_grad_(tensor.is_floating_point())
+
+
+def _widened(tensor: Any) -> Any:
+    """Numbers in float64, truth values as they are."""
+    return tensor.detach().double() if tensor.is_floating_point() else tensor.detach()
+
+
 class Bench:
     """Runs cases in two passes: every plan beside eager PyTorch, then torch.compile while time is left."""
 
@@ -147,8 +157,9 @@ class Bench:
                     return forward(torch, desc, *inputs, *tables)
 
             return call
-        leaves = [tensor.detach().requires_grad_() for tensor in data.inputs]
-        y = forward(torch, desc, *leaves, *tables)
+        inputs = [_leaf(tensor) for tensor in data.inputs]
+        leaves = [tensor for tensor in inputs if tensor.requires_grad]
+        y = forward(torch, desc, *inputs, *tables)
         return lambda: torch.autograd.grad(y, leaves, data.dy, retain_graph=True)
 
     def _check(self, row: dict[str, Any], case: Case, peer: Peer, data: Data) -> None:
@@ -167,18 +178,19 @@ class Bench:
         def sliced(tensor: Any) -> Any:
             place = None if axis is None else axis - len(case.domain)
             if place is None or -place > tensor.dim() or tensor.shape[place] == 1:
-                return tensor.detach().double()
+                return _widened(tensor)
             extent = case.domain[axis or 0]
             count = max(1, min(SLICES, extent, CHECKED * extent // max(numel(case.domain), 1)))
             chosen = torch.linspace(0, extent - 1, count, device=self.make.place).round().long()
-            return tensor.detach().index_select(place, chosen).double()
+            return _widened(tensor.index_select(place, chosen))
 
         inputs = [sliced(tensor) for tensor in data.inputs]
         desc = data.run.plan.desc
         tables = peer.tables(torch, desc, inputs[0])
         if case.backward:
-            leaves = [tensor.requires_grad_() for tensor in inputs]
-            wanted = torch.autograd.grad(peer.forward(torch, desc, *leaves, *tables), leaves, sliced(data.dy))
+            inputs = [_leaf(tensor) for tensor in inputs]
+            leaves = [tensor for tensor in inputs if tensor.requires_grad]
+            wanted = torch.autograd.grad(peer.forward(torch, desc, *inputs, *tables), leaves, sliced(data.dy))
         else:
             wanted = [peer.forward(torch, desc, *inputs, *tables)]
         outputs = [
@@ -197,8 +209,10 @@ class Bench:
             reference = exact.reshape(got.shape)
             # Where both have no value or the same infinity; a NaN of one alone is no small error.
             same = (got == reference) | (got.isnan() & reference.isnan())
-            size = reference[reference.isfinite()].abs().max()
-            error = (got - reference).masked_fill(same, 0).abs().max() / size
+            sizes = reference[reference.isfinite()].abs()
+            error = (got - reference).masked_fill(same, 0).abs().max()
+            if error:
+                error = error / (sizes.max() if sizes.numel() else 1)
             largest = max(largest, float(error)) if float(error) == float(error) else float("inf")
         row["error"] = {"relative": largest, "allowed": allowed}
         if not largest <= allowed:

@@ -80,6 +80,10 @@ def _rope(torch: Any, desc: Any, x: Any, *tables: Any) -> Any:
 
 _ROPE = {"rope": Peer(_rope, tables=_rope_tables)}
 _BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
+_TERNARY = {
+    "addcmul": Peer(lambda torch, desc, a, b, c: torch.addcmul(a, b, c, value=desc.param)),
+    "addcdiv": Peer(lambda torch, desc, a, b, c: torch.addcdiv(a, b, c, value=desc.param)),
+}
 
 
 def _eps(desc: Any, usual: float) -> float:
@@ -106,6 +110,7 @@ _SOFTMAX = {
 _PEERS: Mapping[str, Mapping[str, Peer]] = {
     "Reduce": _REDUCTIONS,
     "BinaryParam": _BINARY_PARAM,
+    "Ternary": _TERNARY,
     "Rope": _ROPE,
     "RMSNorm": {"rms_norm": Peer(_rms_norm)},
     "LayerNorm": {"layer_norm": Peer(_layer_norm)},

@@ -96,8 +96,15 @@ def _fields(family: Family) -> Iterator[tuple[str, ...]]:
 
 def _guarantees(op: Op) -> Iterator[str]:
     yield "Guarantees"
-    bounds = ", ".join(f"{dtype} {op.ulp[dtype]:g}" for dtype in op.dtypes)
-    yield f"  error at most, in units in the last place of the output's dtype: {bounds}"
+    by_bounds: dict[str, list[str]] = {}
+    for direction in op.programs:
+        bounds = op.bounds(direction)
+        by_bounds.setdefault(", ".join(f"{dtype} {bounds[dtype]:g}" for dtype in op.dtypes), []).append(
+            direction
+        )
+    for text, directions in by_bounds.items():
+        where = "" if len(by_bounds) == 1 else f"{' and '.join(directions)}: "
+        yield f"  {where}error at most, in units in the last place of the output's dtype: {text}"
     if op.scale:
         yield "  measured against a magnitude, because the formula may cancel:"
         yield from _wrapped((f"{output}: {to_text(scale)}" for output, scale in op.scale.items()), "    ")

@@ -82,6 +82,7 @@ class OpRecord:
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
         column_inputs: those of `inputs` that have an element a column, the last ones.
+        flags: those of `inputs` that are bool, the last ones.
         column_outputs: tensors with an element a column, each a sum over the rows.
         tiles: the tiles of attention, an element kind.
     """
@@ -105,6 +106,7 @@ class OpRecord:
     host: Callable[[Any], HostValues] | None = None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_inputs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     column_outputs: tuple[str, ...] = ()
     tiles: Mapping[str, TileRecord] = field(default_factory=dict)
 

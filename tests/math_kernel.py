@@ -22,7 +22,9 @@ INT_FUNCTIONS = ("abs", "sign", "square", "max", "min", "clamp", "remainder", "f
 FLOAT_FUNCTIONS = tuple(
     name for name, function in FUNCTIONS.items() if not function.of_element and function.header is None
 )
-SPECIAL_FUNCTIONS = tuple(name for name, function in FUNCTIONS.items() if function.header is not None)
+SPECIAL_FUNCTIONS = tuple(
+    name for name, function in FUNCTIONS.items() if function.header is not None and not function.of_element
+)
 
 
 def unit(dtype: str, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Unit:

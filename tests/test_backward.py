@@ -17,7 +17,7 @@ NUMERICAL = 1e-10
 def check(spec, backend, problem, profile, seed=0):
     values = verify.inputs_for(problem, profile, seed)
     error = verify.worst(spec, backend, problem, values)
-    assert error <= problem.op.ulp[problem.dtype], f"{problem} on {profile} values: {error:.3f} ulp"
+    assert error <= problem.ulp[problem.dtype], f"{problem} on {profile} values: {error:.3f} ulp"
 
 
 @each_kernel("backward")
@@ -83,14 +83,15 @@ def test_the_numerical_derivative(backend, op, direction):
                 numerical = verify.numerical_gradients(problem, values)
             exact = verify.references(problem, values)
             got = verify.run(backend, problem, values)
-            for name, want in numerical.items():
-                # Where the forward has no value, there is nothing to differentiate.
-                if not np.isfinite(want).all():
-                    continue
+            for name, derivative in numerical.items():
+                # Where the forward has no value, or a kink or a jump, there is nothing to differentiate.
+                smooth = np.isfinite(derivative)
+                want = derivative[smooth]
                 size = max(np.max(np.abs(want), initial=0), 1)
-                compared += 1
-                assert np.max(np.abs(exact[name] - want), initial=0) <= NUMERICAL * size, (problem, name)
-                assert np.max(np.abs(got[name] - want), initial=0) <= NUMERICAL * size, (problem, name)
+                compared += want.size
+                for values_of in (exact, got):
+                    error = np.max(np.abs(values_of[name][smooth] - want), initial=0)
+                    assert error <= NUMERICAL * size, (problem, name)
         if compared:
             return
     pytest.fail("the forward has no values at any of these points")

@@ -181,7 +181,7 @@ def each(cases):
 
 def assert_close(problem, case, got, want):
     """Equal to the exact values, rounded, within the places that the case or else the op allows."""
-    bound = problem.op.ulp[problem.dtype] if case.ulp is None or problem.dtype in HALF else case.ulp
+    bound = problem.ulp[problem.dtype] if case.ulp is None or problem.dtype in HALF else case.ulp
     error = verify.largest_error(problem.dtype, got, np.asarray(want, np.longdouble).reshape(got.shape))
     assert error <= bound, f"{case.source}: got {got}, want {want}, off by {error} ulp"
 
@@ -273,6 +273,18 @@ def test_lerp_does_not_overflow_between_finite_ends(spec, backend, dtype):
     got = lerp(spec, backend, dtype, [-largest, largest], [largest, largest], 0.5)
     assert got.astype(float)[0] == 0
     assert np.isfinite(got.astype(float)).all()
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_with_nan_is_nan_however_small_the_weight(spec, backend, dtype):
+    """1 - weight rounds to 1 here, which is not the end itself."""
+    for weight in (1e-30, 1 - 1e-16, 0.25):
+        for a, b in ((2.0, np.nan), (np.nan, 2.0), (0.0, np.nan), (np.nan, np.nan), (-INF, np.nan)):
+            assert np.isnan(verify.widened(lerp(spec, backend, dtype, [a], [b], weight))).all(), (
+                weight,
+                a,
+                b,
+            )
 
 
 @pytest.mark.parametrize("dtype", EVERY)

@@ -25,7 +25,20 @@ pytestmark = pytest.mark.usefixtures("no_packs")
 
 TESTS = str(Path(__file__).parent)
 #: An op for each plan class.
-OPS = ("lerp", "reduce_logsumexp", "softmax", "rms_norm", "layer_norm", "rope", "sdpa", "neg", "elu")
+OPS = (
+    "lerp",
+    "reduce_logsumexp",
+    "softmax",
+    "rms_norm",
+    "layer_norm",
+    "rope",
+    "sdpa",
+    "neg",
+    "elu",
+    "mul",
+    "fma",
+    "where",
+)
 UNIT = Unit("probe/unit.cu", "no text that matters", (("BARACUDA_DTYPE", "f32"),))
 
 RUN = """

@@ -20,4 +20,4 @@ def test_many_numbers_near_one(spec, backend, op, direction, dtype, spread):
         noise = np.random.default_rng(3).standard_normal(EXTENT)
         for name, like in values.items():
             values[name] = (1 + spread * noise).reshape(like.shape).astype(like.dtype)
-        assert verify.worst(spec, backend, problem, values) <= op.ulp[dtype]
+        assert verify.worst(spec, backend, problem, values) <= problem.ulp[dtype]

@@ -101,7 +101,7 @@ def test_it_runs_and_is_right(loaded, backend, name, direction, dtype):
             for layouts in ({}, dict.fromkeys(problem.tensors(), "all axes permuted")):
                 values = verify.inputs_for(problem, profile)
                 error = verify.worst(spec, backend, problem, values, layouts=layouts)
-                assert error <= op.ulp[dtype], (str(problem), profile, error)
+                assert error <= problem.ulp[dtype], (str(problem), profile, error)
 
 
 def test_its_gradient_is_the_derivative(loaded, backend):

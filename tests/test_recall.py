@@ -29,9 +29,11 @@ def card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_device_attribute", lambda attribute, index: 100)
 
 
-def array(memory: Any, shape: tuple[int, ...], offset: int = 0, strides: Any = None) -> Any:
+def array(
+    memory: Any, shape: tuple[int, ...], offset: int = 0, strides: Any = None, dtype: Any = np.float32
+) -> Any:
     pointer = cupy.cuda.MemoryPointer(memory, offset)
-    return cupy.ndarray(shape, np.float32, pointer, strides)
+    return cupy.ndarray(shape, dtype, pointer, strides)
 
 
 def memory_of(nbytes: int, device: int = 0) -> Any:
@@ -42,7 +44,7 @@ def memory_of(nbytes: int, device: int = 0) -> Any:
 def arguments(problem: Problem) -> Any:
     tensors: dict[str, Any] = {rule.name: None for rule in problem.plan.TENSORS}
     for name, given in problem.tensors().items():
-        tensors[name] = array(memory_of(given.nbytes + 256), given.shape, 64)
+        tensors[name] = array(memory_of(given.nbytes + 256), given.shape, 64, None, given.dtype)
     return problem.plan.ARGS(**tensors)
 
 
@@ -70,19 +72,23 @@ def test_a_known_call_launches_the_same(problem: Problem) -> None:
 
 def others(known: Any) -> Iterator[tuple[str, Any]]:
     """Arrays that differ from one that is known."""
-    memory, shape, nbytes = known.data.mem, known.shape, known.nbytes
-    yield "shape", array(memory, shape[::-1], 64)
-    yield "strides", array(memory, shape, 64, (8, *known.strides[1:]))
-    yield "a zero stride", array(memory, shape, 64, (0,) * len(shape))
+    memory, shape, nbytes, size = known.data.mem, known.shape, known.nbytes, known.itemsize
+
+    def like(memory: Any, shape: tuple[int, ...], offset: int, strides: Any = None) -> Any:
+        return array(memory, shape, offset, strides, known.dtype)
+
+    yield "shape", like(memory, shape[::-1], 64)
+    yield "strides", like(memory, shape, 64, (2 * size, *known.strides[1:]))
+    yield "a zero stride", like(memory, shape, 64, (0,) * len(shape))
     yield "dtype", cupy.ndarray(shape, np.int32, known.data)
-    yield "moved", array(memory, shape, 68)
-    yield "beyond its memory", array(memory, shape, 256)
+    yield "moved", like(memory, shape, 64 + size)
+    yield "beyond its memory", like(memory, shape, 256)
     smaller = cupy.cuda.UnownedMemory(memory.ptr, 64 + nbytes - 1, memory, 0)
-    yield "smaller memory", array(smaller, shape, 64)
-    later = cupy.cuda.UnownedMemory(memory.ptr + 68, nbytes, memory, 0)
-    yield "memory that begins later", array(later, shape, -4)
-    yield "another device", array(cupy.cuda.UnownedMemory(memory.ptr, memory.size, memory, 1), shape, 64)
-    yield "an array of NumPy", np.zeros(shape, np.float32)
+    yield "smaller memory", like(smaller, shape, 64)
+    later = cupy.cuda.UnownedMemory(memory.ptr + 64 + size, nbytes, memory, 0)
+    yield "memory that begins later", like(later, shape, -size)
+    yield "another device", like(cupy.cuda.UnownedMemory(memory.ptr, memory.size, memory, 1), shape, 64)
+    yield "an array of NumPy", np.zeros(shape, known.dtype)
     yield "no array", None
 
 

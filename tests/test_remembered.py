@@ -42,7 +42,8 @@ def arguments(problem: Problem, base: int, layout: str = "contiguous", shift: in
         pointer = base + 4 * shift
         strides = strides_of(shape, "contiguous" if name in whole else layout, name in inner)
         buffer = (base, base + nbytes)
-        tensors[name] = bc.TensorRef(pointer, shape, strides, bc.ElementKind.F32, HOST, buffer=buffer)
+        element = bc.ElementKind.parse(array.dtype)
+        tensors[name] = bc.TensorRef(pointer, shape, strides, element, HOST, buffer=buffer)
         base += 4096 + nbytes // 256 * 256
     return problem.plan.ARGS(**tensors)
 

@@ -28,7 +28,7 @@ def check(spec, backend, problem, **options):
     outputs = prepared.outputs()
     errors = prepared.errors(spec, outputs)
     for name, error in errors.items():
-        assert error <= problem.op.ulp[problem.dtype], f"{problem}: {name} is off by {error:.3f} ulp"
+        assert error <= problem.ulp[problem.dtype], f"{problem}: {name} is off by {error:.3f} ulp"
     return outputs
 
 

@@ -73,7 +73,10 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
                 prepared.launch()
                 got = prepared.outputs()
                 results.append({name: verify.bits_of(value).tobytes() for name, value in got.items()})
-                if place == 0 and max(prepared.errors(spec, got).values(), default=0) > op.ulp[problem.dtype]:
+                if (
+                    place == 0
+                    and max(prepared.errors(spec, got).values(), default=0) > problem.ulp[problem.dtype]
+                ):
                     found.add((turn, "a large error"))
             if any(other != results[0] for other in results):
                 found.add((turn, "layouts or orders of threads differ"))

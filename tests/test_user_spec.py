@@ -35,17 +35,17 @@ monoids:
     value: s
 
 families:
-  ternary:
+  triple:
     doc: y = f(a, b, c), element by element
     template: map
-    category: Ternary
-    plan: Ternary
-    kind: TernaryKind
+    category: Triple
+    plan: Triple
+    kind: TripleKind
     domain: shape
     descriptor:
       shape:   {type: shape, doc: extents of every tensor}
       element: {type: element, doc: dtype of every tensor}
-    forward: &ternary_forward
+    forward: &triple_forward
       a: {io: in, shape: shape, doc: first operand}
       b: {io: in, shape: shape, doc: second operand}
       c: {io: in, shape: shape, doc: third operand}
@@ -62,18 +62,18 @@ families:
     doc: y = -f(a, b, c), by a template of our own
     template: negated_map
     engine: map
-    category: Ternary
+    category: Triple
     plan: Signed
     kind: SignedKind
     domain: shape
     descriptor:
       shape:   {type: shape, doc: extents of every tensor}
       element: {type: element, doc: dtype of every tensor}
-    forward: *ternary_forward
+    forward: *triple_forward
 
 ops:
   fused_multiply_add:
-    family: ternary
+    family: triple
     doc: a * b + c
     kind: FMA
     dtypes: float           # a set of baracuda's
@@ -132,13 +132,13 @@ random = np.random.default_rng(0)
 a, b, c, dy = (random.standard_normal((5, 33)).astype(np.float32) for _ in range(4))
 empty = lambda shape=(5, 33): np.full(shape, np.nan, np.float32)
 
-plan = mine.TernaryPlan.select(host, mine.TernaryDescriptor(kind="fma", shape=(5, 33), element="f32"))
+plan = mine.TriplePlan.select(host, mine.TripleDescriptor(kind="fma", shape=(5, 33), element="f32"))
 y = empty()
 plan(a=a, b=b, c=c, y=y)
 np.testing.assert_array_equal(y, a * b + c)
 
-plan = mine.TernaryBackwardPlan.select(
-    host, mine.TernaryBackwardDescriptor(kind=mine.TernaryKind.FMA, shape=(5, 33), element="f32")
+plan = mine.TripleBackwardPlan.select(
+    host, mine.TripleBackwardDescriptor(kind=mine.TripleKind.FMA, shape=(5, 33), element="f32")
 )
 da, db, dc = empty(), empty(), empty()
 plan(dy=dy, a=a.T.copy().T, b=b, da=da, db=db, dc=dc)
@@ -157,7 +157,7 @@ for kind, want in (("sum", 2 * a.sum(1, keepdims=True)), ("cubes", (a**3).sum(1,
     np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-5)
 
 assert [kind.name for kind in mine.ReduceKind] == ["SUM", "CUBES"]
-assert "TernaryPlan" in dir(mine) and not hasattr(mine, "BinaryParamPlan")
+assert "TriplePlan" in dir(mine) and not hasattr(mine, "BinaryParamPlan")
 # Beside it, baracuda's own plans are what they were.
 assert bc.ReducePlan is not mine.ReducePlan and len(bc.ReduceKind) > 2
 print(bc.__file__)
@@ -192,15 +192,15 @@ def test_only_the_users_ops_are_rendered(spec: Path) -> None:
     assert sorted(name for name in files if name.endswith(".cu")) == [
         "kernels/reduction/ours_cubes.cu",
         "kernels/reduction/ours_sum.cu",
-        "kernels/ternary/fused_multiply_add.cu",
-        "kernels/ternary/fused_multiply_add_backward.cu",
-        "kernels/ternary/negated_sum.cu",
+        "kernels/triple/fused_multiply_add.cu",
+        "kernels/triple/fused_multiply_add_backward.cu",
+        "kernels/triple/negated_sum.cu",
     ]
     assert sorted(name for name in files if name.startswith("plans/")) == [
         "plans/__init__.py",
         "plans/kinds.py",
         "plans/reduction.py",
-        "plans/ternary.py",
+        "plans/triple.py",
     ]
     assert files["ops.yaml"] == SPEC
     assert {row.op for row in kernels(model)} == set(model.ops)
@@ -214,7 +214,7 @@ def test_dtype_sets_of_both_are_there(spec: Path) -> None:
 
 def test_the_text_of_an_own_template_is_used_with_the_engines_variants(spec: Path) -> None:
     model = load_spec(spec)
-    text = render(model)["kernels/ternary/negated_sum.cu"]
+    text = render(model)["kernels/triple/negated_sum.cu"]
     assert "out[0] = -(a + b + c);" in text
     assert "templates/negated_map.cu.j2" in text
     by_op = {row.op: set() for row in kernels(model)}
@@ -281,7 +281,7 @@ def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
         assert words in stale.stderr
     again = run("generate", "--spec", spec, "--out", out)
     assert again.exit_code == 0
-    assert f"removed {out / 'kernels' / 'ternary' / 'negated_sum.cu'}" in again.output
+    assert f"removed {out / 'kernels' / 'triple' / 'negated_sum.cu'}" in again.output
     assert f"removed {out / 'templates' / 'negated_map.cu.j2'}" in again.output
     assert not (out / "templates").exists()
     sys.path.append(str(tmp_path))
@@ -304,14 +304,14 @@ def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
         ("extends: baracuda\n", "extends: torch\n", "want 'baracuda'"),
         ("  two: [half, f32]", "  float: [half, f32]", "'float' is one of ops.yaml of baracuda already"),
         ("  cubes:\n    doc", "  sum:\n    doc", "'sum' is one of ops.yaml of baracuda already"),
-        ("  ternary:\n    doc", "  reduce:\n    doc", "'reduce' is one of ops.yaml of baracuda already"),
+        ("  triple:\n    doc", "  reduce:\n    doc", "'reduce' is one of ops.yaml of baracuda already"),
         ("plan: Signed", "plan: Reduce", "'Reduce' is the plan of 'reduce' already"),
-        ("plan: Signed", "plan: Ternary", "collide with those of the family 'ternary'"),
+        ("plan: Signed", "plan: Triple", "collide with those of the family 'triple'"),
         ("template: negated_map", "template: negated_mop", "no file "),
         ("template: negated_map", "template: map", "'map' is a template of baracuda"),
         ("engine: map", "engine: mop", "no template 'mop' (did you mean 'map'?)"),
         ("    engine: map\n", "", "no template 'negated_map'"),
-        ("family: ternary\n", "family: ternery\n", "did you mean 'ternary'?"),
+        ("family: triple\n", "family: tripel\n", "did you mean 'triple'?"),
         ("family: reduce          # a family and", "family: reduse  # and", "did you mean 'reduce'?"),
         ("y: cubes(x)", "y: cubez(x)", "cubez"),
     ],

@@ -175,6 +175,24 @@ _TABLE = (
     Function(
         "stored", 1, 1, "float", lambda _, x: x, "x rounded to the element dtype, as a store does", None, True
     ),
+    Function(
+        "next_stored",
+        2,
+        2,
+        "float",
+        plain("nextafter"),
+        "number of the element dtype after the first toward the second, both of which are such numbers",
+        None,
+        True,
+        "neighbours.cuh",
+    ),
+    _one(
+        "integer",
+        numeric.integer,
+        "x as an integer, to nearest, ties to even; 0 for NaN, and at most 2**62 in magnitude",
+        None,
+        "exponent",
+    ),
     _two("ldexp", numeric.ldexp, "x * 2**exponent, rounded once", "math.ldexp", "ldexp"),
 )
 

@@ -236,6 +236,12 @@ def exponent(xp: Any, x: Array) -> Array:
     return xp.where(xp.isfinite(x), xp.frexp(x)[1], 0).astype(np.int64)
 
 
+def integer(xp: Any, x: Array) -> Array:
+    """The nearest integer, int64, ties to even; 0 for NaN, and at most 2**62 in magnitude."""
+    limit = x.dtype.type(2.0**62)
+    return xp.rint(xp.where(xp.isnan(x), x.dtype.type(0), xp.clip(x, -limit, limit))).astype(np.int64)
+
+
 def normal_scale(xp: Any, x: Array) -> Array:
     """The power of two that makes a normal x its mantissa."""
     return ldexp(xp, xp.ones_like(x), -exponent(xp, x))

@@ -62,7 +62,8 @@ def render_kernel(op: Op, program: Program) -> str:
 
 def _with_headers(text: str) -> str:
     """A kernel that includes what its formulas call, behind the includes of its template."""
-    called = {FUNCTIONS[name].header for name in re.findall(r"baracuda::(\w+)\(", text) if name in FUNCTIONS}
+    names = re.findall(r"baracuda::(\w+)(?:<T>)?\(", text)
+    called = {FUNCTIONS[name].header for name in names if name in FUNCTIONS}
     lines = "".join(f"#include <baracuda/{header}>\n" for header in sorted(filter(None, called)))
     includes = re.search(r"(?:^#include .*\n)+", text, re.MULTILINE)
     end = includes.end() if includes else 0
@@ -72,10 +73,14 @@ def _with_headers(text: str) -> str:
 def _map_holes(op: Op, program: Program) -> dict[str, Any]:
     scope = _scope(program)
     summed = summed_outputs(op, program)
+    sizes = [len(program.inputs), len(program.outputs), *([len(program.flags)] if program.flags else [])]
     return {
         "inputs": program.inputs,
+        "flags": program.flags,
+        "sizes": ", ".join(map(str, sizes)),
         "outputs": program.outputs,
         "attributes": _attributes(program.attributes),
+        "counts": any(item.kind == "i64" for item in (*program.attributes, *program.lets)),
         "lets": _statements(program.lets, scope),
         "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
         "summed": [(name, place) for place, name in enumerate(program.outputs) if name in summed],
@@ -285,6 +290,7 @@ def _scope(program: Program) -> dict[str, Type]:
         kinds |= {name: readable[field] for name, field in aggregate.fields.items()}
     return {
         **dict.fromkeys((*program.inputs, *program.row_inputs), COMPUTE),
+        **dict.fromkeys(program.flags, BOOL),
         **{name: _TYPES[kind] for name, kind in kinds.items()},
         EXTENT: INT,
         INDEX: INT,

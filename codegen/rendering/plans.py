@@ -315,6 +315,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         )
         for piece in textwrap.wrap(line, _WIDTH - 8, subsequent_indent="    ")
     ]
+    bounds = op.bounds(direction)
     return {
         "kind_member": op.kind,
         "stem": program.stem,
@@ -337,12 +338,13 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         ),
         "fold": _scalars_name(program) if program.attributes else "no_scalars",
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
-        "ulp": "{" + ", ".join(f'"{dtype}": {op.ulp[dtype]!r}' for dtype in op.dtypes) + "}",
+        "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in op.dtypes) + "}",
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
         "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
+        "flags": _tuple(program.flags) if program.flags else "",
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
         "tiles": [
             (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys})")

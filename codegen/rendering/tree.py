@@ -95,7 +95,7 @@ def _matrix(spec: Spec) -> str:
             "kind": op.kind,
             "dtypes": " ".join(dtypes),
             "variants": " ".join(names),
-            "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in dtypes),
+            "ulp": " ".join(f"{op.bounds(program.direction)[dtype]:g}" for dtype in dtypes),
             "deterministic": "yes",
             "batch_invariant": " ".join(name for name in program.written if name not in summed),
         }
@@ -125,7 +125,7 @@ def _matrix_document(spec: Spec) -> str:
                 "formula": "; ".join(f"`{' '.join(line.split())}`" for line in results),
                 "dtypes": " ".join(dtypes),
                 "variants": " ".join(names),
-                "ulp": " ".join(f"{op.ulp[dtype]:g}" for dtype in dtypes),
+                "ulp": " ".join(f"{op.bounds(program.direction)[dtype]:g}" for dtype in dtypes),
                 "names": ", ".join(f"`{_elsewhere(op, place)}`" for place in op.names),
             }
         )

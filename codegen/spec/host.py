@@ -57,7 +57,7 @@ class HostBuilder:
         of_pair = {PAIR_NUMBER}
         lets: dict[str, Expr] = {}
         values: dict[str, Expr] = {}
-        for word in ("row", "takes"):
+        for word in ("row", "takes", "ulp"):
             if getattr(block, word):
                 self.problems.add(self._at(word), f"no {word} in what the host computes", "leave it out")
         for name, text in _in_order(block.let):

@@ -151,10 +151,12 @@ class Program:
         require: what the descriptor must satisfy.
         source: every formula as the spec writes it.
         column_inputs: those of `inputs` that have an element a column, the last ones.
+        flags: those of `inputs` that are bool, the last ones.
         absent: the value of each of `inputs` that may be None.
         column_outputs: tensors with an element a column, each the sum of its formula over the rows.
         column_lets: named values of the element that their formulas need.
         column_results: formulas of `column_outputs`.
+        ulp: error bounds a dtype, where they are not the op's.
     """
 
     direction: str
@@ -176,12 +178,14 @@ class Program:
     require: tuple[Expr, ...]
     source: Mapping[str, str]
     column_inputs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     absent: Mapping[str, float] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
     column_lets: tuple[Statement, ...] = ()
     column_results: tuple[Statement, ...] = ()
     known_lets: tuple[Statement, ...] = ()
     known_values: Mapping[str, str] = field(default_factory=dict)
+    ulp: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -306,7 +310,7 @@ class Op:
     ref: Mapping[str, str]
     ulp: Mapping[str, float]
     scale: Mapping[str, Expr]
-    holds: Expr | None
+    holds: Mapping[str, Expr]
     line: int = field(default=0, compare=False)
     names: Mapping[str, str] = field(default_factory=dict)
     host: tuple[HostFormulas, ...] = ()
@@ -317,6 +321,10 @@ class Op:
         fields = self.family.fields(direction)
         of_attributes = [a.require for a in self.attributes if a.require is not None and a.source in fields]
         return [*of_attributes, *self.programs[direction].require]
+
+    def bounds(self, direction: str) -> dict[str, float]:
+        """The error bounds of a direction, a dtype."""
+        return {**self.ulp, **self.programs[direction].ulp}
 
     def host_options(self) -> tuple[str, ...]:
         """The options on which no kernel depends: the host decides by them what it computes or launches."""

@@ -46,6 +46,7 @@ from baracuda.codegen.spec.model import (
     Statement,
 )
 from baracuda.codegen.spec.rules import condition, parse_at
+from baracuda.codegen.spec.tensors import FLAG
 
 #: The number of elements of a row, and an element's number in its row, in families that have axes.
 EXTENT, INDEX = "extent", "index"
@@ -89,7 +90,7 @@ class Builder:
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
-        self.types = dict.fromkeys(inputs, COMPUTE)
+        self.types = {name: BOOL if tensors[name].dtype == FLAG else COMPUTE for name in inputs}
         fields = self.family.fields(self.direction)
         for attribute in self.attributes:
             if attribute.source in fields:
@@ -191,10 +192,10 @@ class Builder:
         row_lets = self._needed([*asked_of_row, *(s.value for s in of_row)])
         read_by_rows = _names([*asked_of_row, *(s.value for s in (*row_lets, *of_row))])
         read = read_by_elements | read_by_rows | read_by_lifts | _names(s.value for s in known_lets)
-        # Those of a column stand behind those of an element.
+        # Those of a column stand behind those of an element, and those of bool behind the others.
         element_inputs = sorted(
             (name for name in inputs if tensors[name].role != "row"),
-            key=lambda name: tensors[name].role == "column",
+            key=lambda name: (tensors[name].role == "column", tensors[name].dtype == FLAG),
         )
         return Program(
             direction=self.direction,
@@ -237,6 +238,7 @@ class Builder:
             column_inputs=tuple(
                 name for name in element_inputs if name in read and tensors[name].role == "column"
             ),
+            flags=tuple(name for name in element_inputs if name in read and tensors[name].dtype == FLAG),
             absent={
                 name: float(absent)
                 for name in element_inputs

@@ -34,7 +34,7 @@ from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes", "extent", "index", "stored")
+REFERENCE_NAMES = ("axes", "extent", "index", "stored", "next_stored")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:
@@ -227,6 +227,7 @@ def _resolve_op(
             program = builder.build(whole, stem, chosen)
             if program is None:
                 break
+            program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems))
             if direction in programs:
                 alternatives.append(program)
             else:
@@ -270,11 +271,7 @@ def _resolve_op(
         )
         if expr is not None:
             scale[output] = expr
-    holds = (
-        None
-        if entry.holds is None
-        else _scale(entry.holds, sorted({*known, *entry.ref_let}), monoids, (*path, "holds"), problems)
-    )
+    holds = _resolve_holds(entry, outputs, sorted({*known, *entry.ref_let}), monoids, path, problems)
     tiles: dict[str, TileSet] = {}
     for key, tile_set in family.tiles.items():
         tiles.update(dict.fromkeys(dtypes.expand([key], ("families", family.name, "tiles", key)), tile_set))
@@ -373,6 +370,8 @@ def _option_choices(
 
 def _check_addition(block: schema.Direction, extra: schema.Direction, path: Path, problems: Problems) -> None:
     """What an option adds is not there without it, and depends on no other option."""
+    if extra.ulp:
+        problems.add((*path, "ulp"), "bounds are those of a whole direction", "beside the `by`")
     for name in extra.by:
         problems.add((*path, f"by {name}"), "a `by` inside a `by`", "beside it")
     for word in ("let", "row", "takes", "outputs"):
@@ -405,6 +404,7 @@ def _with_options(
             row={**block.row, **extra.row},
             takes={**block.takes, **extra.takes},
             by=block.by,
+            ulp=block.ulp,
             outputs={**block.outputs, **extra.outputs},
         )
     return block, places
@@ -425,6 +425,29 @@ def _scale(
             hint = suggest(name, [*FUNCTIONS, *monoids]) or "docs/spec.md lists them"
             problems.add(path, f"{text}: unknown function {name!r}", hint)
     return expr
+
+
+def _resolve_holds(
+    entry: schema.Op,
+    outputs: list[str],
+    known: list[str],
+    monoids: Mapping[str, Monoid],
+    path: Path,
+    problems: Problems,
+) -> dict[str, Expr]:
+    """Where the bound of an output holds, for those outputs where it does not everywhere."""
+    where = (*path, "holds")
+    if not isinstance(entry.holds, dict):
+        expr = None if entry.holds is None else _scale(entry.holds, known, monoids, where, problems)
+        return {} if expr is None else dict.fromkeys(outputs, expr)
+    found = {}
+    for output, text in entry.holds.items():
+        if output not in outputs:
+            problems.add((*where, output), f"unknown output {output!r}", "outputs: " + ", ".join(outputs))
+        expr = _scale(text, known, monoids, (*where, output), problems)
+        if expr is not None:
+            found[output] = expr
+    return found
 
 
 def _check_reference(text: str, known: set[str], path: Path, problems: Problems) -> None:

@@ -109,7 +109,7 @@ class Tensor(Model):
     )
     dtype: str | None = Field(
         default=None,
-        description="the tensor's own dtype, f64 or i64, or the field of type storage that decides it; "
+        description="the tensor's own dtype, f64, i64 or bool, or the field of type storage that decides it; "
         "without it, the descriptor's",
     )
     doc: str
@@ -217,6 +217,9 @@ class Direction(Model):
         default={},
         description="saved tensors that the contract asks for, whether or not a formula reads them",
     )
+    ulp: dict[str, int | float] = Field(
+        default={}, description="error bounds of this direction, where they are not the op's"
+    )
     by: dict[str, dict[str, Direction]] = {}
     outputs: dict[Identifier, Expression] = {}
 
@@ -264,9 +267,10 @@ class Op(Model):
     ref: dict[Identifier, str] = Field(
         description="independent expression an output, over np, scipy, mpmath, math"
     )
-    holds: Expression | None = Field(
+    holds: Expression | dict[Identifier, Expression] | None = Field(
         default=None,
-        description="where the error bound holds, if not everywhere that the result fits its dtype",
+        description="where the error bound holds, if not everywhere that the result fits its dtype: "
+        "of every output, or a condition an output",
     )
     ulp: dict[str, int | float] = Field(
         default={},

@@ -12,8 +12,12 @@ from baracuda.codegen.spec.rules import Fields, condition
 #: The template whose kernels know inputs that are not there, columns, and row values in the compute type.
 TEMPLATE = "aggregate"
 
+#: The template whose kernels read truth values.
+MAPS = "map"
+
 #: Dtypes that a tensor may have of its own.
-OWN_DTYPES = ("f64", "i64")
+FLAG = "bool"
+OWN_DTYPES = ("f64", "i64", FLAG)
 
 
 def fields_of(direction: str, fields: Fields) -> Fields:
@@ -27,15 +31,18 @@ def may_be_none(tensor: schema.Tensor) -> bool:
 
 
 def check_presence(
-    tensor: schema.Tensor, fields: Fields, aggregates: bool, path: Path, problems: Problems
+    tensor: schema.Tensor, fields: Fields, template: str, path: Path, problems: Problems
 ) -> None:
     """Note what is wrong with a tensor's condition, its value where it is None, and its dtype."""
+    aggregates, maps = template == TEMPLATE, template == MAPS
     if tensor.given is not None:
         condition(tensor.given, fields, (*path, "given"), problems)
     if aggregates:
         _check_absent(tensor, path, problems)
     elif tensor.absent is not None:
         problems.add((*path, "absent"), f"belongs to the template {TEMPLATE}", "leave it out")
+    if tensor.dtype == FLAG and not (maps and tensor.io == "in" and tensor.role == "element"):
+        problems.add((*path, "dtype"), f"{FLAG} is for inputs of the template {MAPS}", "leave it out")
     if tensor.dtype in OWN_DTYPES or tensor.dtype is None:
         return
     if tensor.dtype not in fields or fields[tensor.dtype].type != "storage":

@@ -62,7 +62,7 @@ class Case:
     @property
     def tolerance(self) -> float:
         """The largest error that the spec allows, in units in the last place."""
-        return self.problem.op.ulp[self.problem.dtype]
+        return self.problem.ulp[self.problem.dtype]
 
     def run(self, device: str) -> Result:
         """Select and run the plan on "host" or "cuda", and compare with the reference.

@@ -51,7 +51,8 @@ def _spaced(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
     """Distinct values, none near zero or another: where a function has kinks, these lie elsewhere."""
     del dtype
     count = int(np.prod(shape))
-    values = (np.arange(count) + 0.3 - count // 2) * (4 / max(count, 1))
+    # Of an offset of their own, so that two tensors do not meet either.
+    values = (np.arange(count) + rng.uniform(0.2, 0.8) - count // 2) * (4 / max(count, 1))
     return rng.permutation(values).reshape(shape)
 
 
@@ -137,7 +138,7 @@ def inputs_for(
 def _own_dtypes(
     problem: Problem, shapes: Mapping[str, tuple[int, ...]], rng: Generator, every: bool
 ) -> dict[str, Any]:
-    """Inputs that have a dtype of their own: integers of every size up to 31 bits, numbers in (0, 1)."""
+    """Inputs that have a dtype of their own: truth values, integers of up to 31 bits, numbers in (0, 1)."""
     others, found = problem.other_shapes(), {}
     # Which there are, and of which shape, is the same for every seed.
     chance = np.random.default_rng(zlib.crc32(str(problem).encode()))
@@ -147,7 +148,9 @@ def _own_dtypes(
         if chance.integers(2) and problem.op.family.forward[name].optional and not every:
             continue
         kind = numpy_dtype(problem.dtype_of(name))
-        if kind.kind == "f":
+        if kind.kind == "b":
+            found[name] = rng.random(shape) < 0.5
+        elif kind.kind == "f":
             found[name] = rng.uniform(0, 1, shape).astype(kind)
         else:
             found[name] = np.floor(

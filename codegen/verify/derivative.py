@@ -16,6 +16,9 @@ from baracuda.codegen.verify.reference import references
 STEP = 2.0**-10
 #: Steps STEP, STEP / 2, ...: Richardson's extrapolation takes the error from STEP**2 to STEP**(2 * LEVELS).
 LEVELS = 4
+#: How far the last two extrapolations may lie apart, relative to the result or 1; further, and a kink or a
+#: jump is near.
+SETTLED = 1e-9
 
 
 def gradient_name(tensor: str) -> str:
@@ -27,7 +30,8 @@ def numerical_gradients(problem: Problem, tensors: Mapping[str, Any]) -> dict[st
     """The gradients of a backward problem, from its forward's reference alone, in longdouble.
 
     Every element of every input is moved in turn, and the outputs are weighted with their incoming
-    gradients: meant for problems of some dozen elements, at points where the function is smooth.
+    gradients: meant for problems of some dozen elements. Where the function is not smooth within a step, a
+    gradient is NaN.
 
     Args:
         problem: a backward problem.
@@ -61,10 +65,12 @@ def _gradient(loss: Any, exact: Mapping[str, Any], name: str) -> Any:
             )
         for order in range(1, LEVELS):
             factor = WIDE(4) ** order
+            before = table[-1]
             table = [
                 (factor * finer - coarser) / (factor - 1) for coarser, finer in itertools.pairwise(table)
             ]
-        result[index] = table[0]
+        settled = abs(table[0] - before) <= SETTLED * max(abs(table[0]), 1)
+        result[index] = table[0] if settled else np.nan
     return result
 
 

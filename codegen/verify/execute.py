@@ -153,8 +153,9 @@ class Run:
         for name, got in outputs.items():
             dtype = self.problem.dtype_of(name)
             of_elements = ulp_errors(dtype, got, want[name], sizes.get(name))
-            # An output in another dtype has that one's bound; what is compared is the problem's.
-            of_elements *= self.problem.op.ulp[self.problem.dtype] / self.problem.op.ulp[dtype]
+            if dtype != self.problem.dtype:
+                # An output in another dtype has that one's bound; what is compared is the problem's.
+                of_elements *= self.problem.ulp[self.problem.dtype] / self.problem.ulp[dtype]
             found[name] = float(np.max(np.where(holds.get(name, True), of_elements, 0), initial=0))
         return found
 

@@ -67,6 +67,11 @@ def _round_to_odd(wide: Any) -> Any:
     return (down.view(np.uint32) | inexact.astype(np.uint32)).view(np.float32)
 
 
+def next_after(values: Any, toward: Any, element: str) -> Any:
+    """The numbers of the element kind after some of its numbers, toward others."""
+    return np.nextafter(rounded(values, element), rounded(toward, element))
+
+
 def widened(values: Any) -> Any:
     """The same values in the widest dtype; every element kind fits exactly."""
     array = np.asarray(values)

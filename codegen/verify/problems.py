@@ -89,6 +89,11 @@ class Problem:
         return program_of(self.op, self.direction, self.options)
 
     @property
+    def ulp(self) -> dict[str, float]:
+        """The error bounds of its direction, a dtype."""
+        return self.op.bounds(self.direction)
+
+    @property
     def plan_class(self) -> Any:
         """The generated plan class."""
         return plan_class(self.op.family.plan_class(self.direction), self.package)

@@ -12,7 +12,7 @@ import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
 from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Spec
-from baracuda.codegen.verify.floats import FORMATS, WIDE, rounded, widened
+from baracuda.codegen.verify.floats import FORMATS, WIDE, next_after, rounded, widened
 from baracuda.codegen.verify.problems import Problem
 
 Arrays = Mapping[str, Any]
@@ -42,6 +42,7 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     a sum, so its terms' magnitudes add up.
     """
     shapes, summed, found = problem.shapes(), problem.summed(), {}
+    least = _limits(COMPUTE[problem.dtype])["smallest_normal"]
     env = _environment(problem, tensors)
     terms = _unfitted(problem, tensors)
     for name in problem.outputs():
@@ -52,23 +53,25 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
         if name in summed:
             with np.errstate(all="ignore"):
                 size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
+                # A term that is subnormal in the compute type loses as much as the smallest normal one.
+                size = np.where(size > 0, np.fmax(size, least), size)
         if size is not None:
             found[name] = _fitted(problem, name, size, shapes[name])
     return found
 
 
 def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
-    """For each output, where the op's error bound holds, if it says that this is not everywhere."""
-    holds = problem.op.holds
-    if holds is None:
-        return {}
+    """For those outputs whose error bound does not hold everywhere, where it does."""
     # What over- or underflows on the way does so in the compute type.
     limits = _limits(COMPUTE[problem.dtype])
     env, shapes = _environment(problem, tensors), problem.shapes()
-    env |= _parts(problem, free_names(holds), env)
-    where = np.asarray(evaluate_scale(spec, holds, env, problem.axes, limits), bool)
     found = {}
     for name in problem.outputs():
+        if name not in problem.op.holds:
+            continue
+        holds = problem.op.holds[name]
+        known = {**env, **_parts(problem, free_names(holds), env)}
+        where = np.asarray(evaluate_scale(spec, holds, known, problem.axes, limits), bool)
         own, lacking = where, problem.lacking(name)
         if name in problem.summed():
             own = np.all(np.broadcast_to(where, problem.domain), axis=lacking, keepdims=True)
@@ -127,6 +130,7 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))
     env |= {name: widened(value) for name, value in tensors.items()}
     env["stored"] = lambda x: widened(rounded(rounded(x, COMPUTE[problem.dtype]), problem.dtype))
+    env["next_stored"] = lambda x, y: widened(next_after(x, y, problem.dtype))
     if problem.op.family.axes is not None:
         env["axes"] = problem.axes
         env["extent"] = math.prod(problem.domain[axis] for axis in problem.axes)

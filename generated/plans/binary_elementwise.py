@@ -1,4 +1,4 @@
-"""BinaryElementwise plans: BinaryParamPlan, BinaryParamBackwardPlan.
+"""BinaryElementwise plans: BinaryParamPlan, BinaryParamBackwardPlan, BinaryPlan, BinaryBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from baracuda.contract import OpRecord, TensorRule
+from baracuda.contract import OpRecord, TensorRule, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
@@ -19,12 +19,18 @@ from baracuda.shapes import broadcasts
 from .kinds import BinaryKind
 
 __all__ = [
+    "BinaryArgs",
+    "BinaryBackwardArgs",
+    "BinaryBackwardDescriptor",
+    "BinaryBackwardPlan",
+    "BinaryDescriptor",
     "BinaryParamArgs",
     "BinaryParamBackwardArgs",
     "BinaryParamBackwardDescriptor",
     "BinaryParamBackwardPlan",
     "BinaryParamDescriptor",
     "BinaryParamPlan",
+    "BinaryPlan",
 ]
 
 
@@ -123,7 +129,7 @@ class BinaryParamPlan(Plan):
         near = a if toward_b else b
         far = b if toward_b else a
         t = weight if toward_b else rest
-        z = near if near == far or t == 0 else far if t == 1 else near + t * (far - near)
+        z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
         beyond = z > far if far > 0 else z < far
         between = z if beyond == (t > 1) or isnan(z) else far
         mixed = a * rest + b * weight
@@ -297,6 +303,1145 @@ class BinaryParamBackwardPlan(Plan):
         """Run on tensors by name; `stream` None is the current stream of the first output's library."""
         args = BinaryParamBackwardArgs(
             dy=dy,
+            da=da,
+            db=db,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryDescriptor(Descriptor):
+    """The problem of a BinaryPlan: y = f(a, b), element by element.
+
+    Attributes:
+        kind: which op.
+        shape: extents of the output.
+        element: dtype of every tensor.
+        a_shape: extents of a, which is broadcast to shape.
+        b_shape: extents of b, which is broadcast to shape.
+    """
+
+    kind: BinaryKind | str
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    a_shape: tuple[int, ...] | None = None
+    b_shape: tuple[int, ...] | None = None
+
+    RULES: ClassVar = {
+        "kind": BinaryKind,
+        "shape": "shape",
+        "element": "element",
+        "a_shape": "shape",
+        "b_shape": "shape",
+    }
+    DEFAULTS: ClassVar = {"a_shape": "shape", "b_shape": "shape"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryBackwardDescriptor(BinaryDescriptor):
+    """The problem of a BinaryBackwardPlan: the fields of the forward's descriptor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryArgs:
+    """The tensors of a BinaryPlan.
+
+    Attributes:
+        a: first operand; of shape a_shape.
+        b: second operand; of shape b_shape.
+        y: result; may be exactly a or b; of shape shape.
+    """
+
+    a: Any
+    b: Any
+    y: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryBackwardArgs:
+    """The tensors of a BinaryBackwardPlan.
+
+    Attributes:
+        dy: gradient of y; of shape shape.
+        a: the forward's a; None where no gradient depends on it; of shape a_shape.
+        b: the forward's b; None where no gradient depends on it; of shape b_shape.
+        da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
+            summed; None: not wanted; of shape a_shape.
+        db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
+            summed; None: not wanted; of shape b_shape.
+    """
+
+    dy: Any
+    a: Any = None
+    b: Any = None
+    da: Any = None
+    db: Any = None
+
+
+class BinaryPlan(Plan):
+    """y = f(a, b), element by element.
+
+    ADD (f16, bf16, f32, f64): a + b
+        y = a + b
+
+    SUB (f16, bf16, f32, f64): a - b
+        y = a - b
+
+    MUL (f16, bf16, f32, f64): a * b
+        y = a * b
+
+    DIV (f16, bf16, f32, f64): a / b
+        y = a / b
+
+    FLOOR_DIVIDE (f16, bf16, f32, f64): largest integer not above a / b, which is a / b where b is 0
+        y = a // b
+
+    FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; the crate's Remainder
+        y = fmod(a, b)
+
+    REMAINDER (f16, bf16, f32, f64): remainder of a / b with the sign of b; the crate's Mod
+        y = a % b
+
+    POW (f16, bf16, f32, f64): a to the power of b
+        y = pow(a, b)
+
+    ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
+        y = atan2(a, b)
+
+    HYPOT (f16, bf16, f32, f64): length of the vector (a, b), with gradient 0 at the origin
+        y = hypot(a, b)
+
+    COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
+        y = copysign(a, b)
+
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a has the gradient, but not
+        where it is b
+        y = next_stored(a, b)
+
+    LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
+        is a number beyond all
+        part = 0 if isinf(b) else b - round(b)
+        y = ldexp(mantissa(a) * exp2(part), exponent(a) + integer(b))
+
+    MINIMUM (f16, bf16, f32, f64): the smaller of a and b, NaN if either is; equals get half of the
+        gradient each
+        y = min(a, b)
+
+    MAXIMUM (f16, bf16, f32, f64): the larger of a and b, NaN if either is; equals get half of the
+        gradient each
+        y = max(a, b)
+
+    FMIN (f16, bf16, f32, f64): the smaller of a and b, of those that are not NaN; of equals a gets the
+        gradient
+        y = fmin(a, b)
+
+    FMAX (f16, bf16, f32, f64): the larger of a and b, of those that are not NaN; of equals a gets the
+        gradient
+        y = fmax(a, b)
+
+    LOGADDEXP (f16, bf16, f32, f64): log(exp(a) + exp(b)); equal infinities get half of the gradient each
+        far = max(a, b)
+        near = min(a, b)
+        d = 0 if a == b else far - near
+        rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
+        h = max(exp(-d / 2) * (1 - rest / 2), smallest_subnormal)
+        q = 1 + h * h
+        y = far + log1p(exp(-d) * (1 - rest))
+
+    LOGADDEXP2 (f16, bf16, f32, f64): log2(2**a + 2**b); equal infinities get half of the gradient each
+        far = max(a, b)
+        near = min(a, b)
+        d = 0 if a == b else far - near
+        rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
+        h = max(exp2(-d / 2) * (1 - rest * 0.34657359027997264), smallest_subnormal)
+        q = 1 + h * h
+        y = far + log1p(exp2(-d) * (1 - rest * 0.6931471805599453)) * 1.4426950408889634
+
+    XLOGY (f16, bf16, f32, f64): a * log(b), 0 where a is 0 and b not NaN
+        y = 0 if a == 0 and not isnan(b) else a * log(b)
+
+    XLOG1PY (f16, bf16, f32, f64): a * log(1 + b), 0 where a is 0 and b not NaN
+        y = 0 if a == 0 and not isnan(b) else a * log1p(b)
+
+    HEAVISIDE (f16, bf16, f32, f64): 0 where a is negative, 1 where it is positive, b where it is 0, NaN
+        for NaN
+        y = 1 if a > 0 else 0 if a < 0 else b if a == 0 else a
+
+    `select` checks a BinaryDescriptor and compiles or loads its kernels.
+    `run` takes BinaryArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "BinaryElementwise"
+    DESCRIPTOR = BinaryDescriptor
+    ARGS = BinaryArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("a", "in"),
+        TensorRule("b", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        BinaryKind.ADD: OpRecord(
+            name="add",
+            source="binary_elementwise/add.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+        BinaryKind.SUB: OpRecord(
+            name="sub",
+            source="binary_elementwise/sub.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+        BinaryKind.MUL: OpRecord(
+            name="mul",
+            source="binary_elementwise/mul.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+        BinaryKind.DIV: OpRecord(
+            name="div",
+            source="binary_elementwise/div.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+        BinaryKind.FLOOR_DIVIDE: OpRecord(
+            name="floor_divide",
+            source="binary_elementwise/floor_divide.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 2.0, "f64": 2.0},
+            contraction=False,
+        ),
+        BinaryKind.FMOD: OpRecord(
+            name="fmod",
+            source="binary_elementwise/fmod.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.REMAINDER: OpRecord(
+            name="remainder",
+            source="binary_elementwise/remainder.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+        BinaryKind.POW: OpRecord(
+            name="pow",
+            source="binary_elementwise/pow.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.ATAN2: OpRecord(
+            name="atan2",
+            source="binary_elementwise/atan2.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.HYPOT: OpRecord(
+            name="hypot",
+            source="binary_elementwise/hypot.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.COPYSIGN: OpRecord(
+            name="copysign",
+            source="binary_elementwise/copysign.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.NEXTAFTER: OpRecord(
+            name="nextafter",
+            source="binary_elementwise/nextafter.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.LDEXP: OpRecord(
+            name="ldexp",
+            source="binary_elementwise/ldexp.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.MINIMUM: OpRecord(
+            name="minimum",
+            source="binary_elementwise/minimum.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.MAXIMUM: OpRecord(
+            name="maximum",
+            source="binary_elementwise/maximum.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.FMIN: OpRecord(
+            name="fmin",
+            source="binary_elementwise/fmin.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.FMAX: OpRecord(
+            name="fmax",
+            source="binary_elementwise/fmax.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.LOGADDEXP: OpRecord(
+            name="logaddexp",
+            source="binary_elementwise/logaddexp.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.LOGADDEXP2: OpRecord(
+            name="logaddexp2",
+            source="binary_elementwise/logaddexp2.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.XLOGY: OpRecord(
+            name="xlogy",
+            source="binary_elementwise/xlogy.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.XLOG1PY: OpRecord(
+            name="xlog1py",
+            source="binary_elementwise/xlog1py.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.HEAVISIDE: OpRecord(
+            name="heaviside",
+            source="binary_elementwise/heaviside.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "a": (
+                desc.a_shape,
+                "the a_shape of the descriptor",
+            ),
+            "b": (
+                desc.b_shape,
+                "the b_shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.a_shape, desc.shape):
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
+        if not broadcasts(desc.b_shape, desc.shape):
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        a: Any,
+        b: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = BinaryArgs(
+            a=a,
+            b=b,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+class BinaryBackwardPlan(Plan):
+    """Gradients of BinaryPlan.
+
+    ADD (f16, bf16, f32, f64): a + b
+        da = dy
+        db = dy
+
+    SUB (f16, bf16, f32, f64): a - b
+        da = dy
+        db = -dy
+
+    MUL (f16, bf16, f32, f64): a * b
+        da = dy * b
+        db = dy * a
+
+    DIV (f16, bf16, f32, f64): a / b
+        da = dy / b
+        db = -ldexp(mantissa(dy) * mantissa(a) / mantissa(b) / mantissa(b), exponent(dy) + exponent(a) - 2 *
+            exponent(b))
+
+    FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; the crate's Remainder
+        da = dy
+        db = -dy * round((a - fmod(a, b)) / b)
+
+    REMAINDER (f16, bf16, f32, f64): remainder of a / b with the sign of b; the crate's Mod
+        da = dy
+        db = -dy * (a // b)
+
+    POW (f16, bf16, f32, f64): a to the power of b
+        power = pow(a, b)
+        e = b - 1
+        rest = 0 if isinf(b) else b - (e + 1) if abs(b) < 1 else b - e - 1
+        more = clamp(rest * log(clamp(abs(a), smallest_subnormal, max_value)), -0.001, 0.001)
+        steep = pow(abs(a), e) * (1 + more)
+        da = 0 if b == 0 else power if isnan(power) else dy * ((steep if signbit(power) == signbit(a) else
+            -steep) * b)
+        db = 0 if a == 0 and b >= 0 else dy * (power * log(a))
+
+    ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
+        e = exponent(max(abs(a), abs(b)))
+        p = ldexp(a, -e)
+        q = ldexp(b, -e)
+        square_of_length = p * p + q * q
+        at_origin = a == 0 and b == 0
+        da = 0 if at_origin else ldexp(mantissa(dy) * mantissa(b) / square_of_length, exponent(dy) +
+            exponent(b) - 2 * e)
+        db = 0 if at_origin else -ldexp(mantissa(dy) * mantissa(a) / square_of_length, exponent(dy) +
+            exponent(a) - 2 * e)
+
+    HYPOT (f16, bf16, f32, f64): length of the vector (a, b), with gradient 0 at the origin
+        e = exponent(max(abs(a), abs(b)))
+        p = ldexp(a, -e)
+        q = ldexp(b, -e)
+        square_of_length = p * p + q * q
+        at_origin = a == 0 and b == 0
+        da = 0 if at_origin else ldexp(mantissa(dy) * mantissa(a) / sqrt(square_of_length), exponent(dy) +
+            exponent(a) - e)
+        db = 0 if at_origin else ldexp(mantissa(dy) * mantissa(b) / sqrt(square_of_length), exponent(dy) +
+            exponent(b) - e)
+
+    COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
+        da = (dy if signbit(a) == signbit(b) else -dy) if abs(a) > 0 else a
+        db = 0
+
+    NEXTAFTER (f16, bf16, f32, f64): number of the dtype after a toward b; a has the gradient, but not
+        where it is b
+        da = 0 if a == b else dy
+        db = 0
+
+    LDEXP (f16, bf16, f32, f64): a times 2 to the power of b, rounded once where b is whole; an infinite b
+        is a number beyond all
+        part = 0 if isinf(b) else b - round(b)
+        da = ldexp(mantissa(dy) * exp2(part), exponent(dy) + integer(b))
+        db = ldexp(mantissa(dy) * mantissa(a) * (exp2(part) * 0.6931471805599453), exponent(dy) + exponent(a)
+            + integer(b))
+
+    MINIMUM (f16, bf16, f32, f64): the smaller of a and b, NaN if either is; equals get half of the
+        gradient each
+        da = dy / 2 if a == b else 0 if a > b else dy
+        db = dy / 2 if a == b else 0 if b > a else dy
+
+    MAXIMUM (f16, bf16, f32, f64): the larger of a and b, NaN if either is; equals get half of the
+        gradient each
+        da = dy / 2 if a == b else 0 if a < b else dy
+        db = dy / 2 if a == b else 0 if b < a else dy
+
+    FMIN (f16, bf16, f32, f64): the smaller of a and b, of those that are not NaN; of equals a gets the
+        gradient
+        da = dy if a <= b or isnan(b) else 0
+        db = 0 if a <= b or isnan(b) else dy
+
+    FMAX (f16, bf16, f32, f64): the larger of a and b, of those that are not NaN; of equals a gets the
+        gradient
+        da = dy if a >= b or isnan(b) else 0
+        db = 0 if a >= b or isnan(b) else dy
+
+    LOGADDEXP (f16, bf16, f32, f64): log(exp(a) + exp(b)); equal infinities get half of the gradient each
+        far = max(a, b)
+        near = min(a, b)
+        d = 0 if a == b else far - near
+        rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
+        h = max(exp(-d / 2) * (1 - rest / 2), smallest_subnormal)
+        q = 1 + h * h
+        da = dy / q if a >= b else dy * h / q * h
+        db = dy / q if b >= a else dy * h / q * h
+
+    LOGADDEXP2 (f16, bf16, f32, f64): log2(2**a + 2**b); equal infinities get half of the gradient each
+        far = max(a, b)
+        near = min(a, b)
+        d = 0 if a == b else far - near
+        rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
+        h = max(exp2(-d / 2) * (1 - rest * 0.34657359027997264), smallest_subnormal)
+        q = 1 + h * h
+        da = dy / q if a >= b else dy * h / q * h
+        db = dy / q if b >= a else dy * h / q * h
+
+    XLOGY (f16, bf16, f32, f64): a * log(b), 0 where a is 0 and b not NaN
+        da = 0 if dy == 0 and not isnan(b) or a == 0 and b <= 0 else dy * log(b)
+        db = 0 if a == 0 and not isnan(b) else ldexp(mantissa(dy) * mantissa(a) / mantissa(b), exponent(dy) +
+            exponent(a) - exponent(b))
+
+    XLOG1PY (f16, bf16, f32, f64): a * log(1 + b), 0 where a is 0 and b not NaN
+        c = 1 + b
+        da = 0 if dy == 0 and not isnan(b) or a == 0 and b <= -1 else dy * log1p(b)
+        db = 0 if a == 0 and not isnan(b) else ldexp(mantissa(dy) * mantissa(a) / mantissa(c), exponent(dy) +
+            exponent(a) - exponent(c))
+
+    `select` checks a BinaryBackwardDescriptor and compiles or loads its kernels.
+    `run` takes BinaryBackwardArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "BinaryElementwise"
+    DESCRIPTOR = BinaryBackwardDescriptor
+    ARGS = BinaryBackwardArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("dy", "in"),
+        TensorRule("a", "in"),
+        TensorRule("b", "in"),
+        TensorRule("da", "out", optional=True),
+        TensorRule("db", "out", optional=True),
+    )
+    OPS: ClassVar = {
+        BinaryKind.ADD: OpRecord(
+            name="add_backward",
+            source="binary_elementwise/add_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy"}),
+            accepted=frozenset({"dy", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.SUB: OpRecord(
+            name="sub_backward",
+            source="binary_elementwise/sub_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy",),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy"}),
+            accepted=frozenset({"dy", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.MUL: OpRecord(
+            name="mul_backward",
+            source="binary_elementwise/mul_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.DIV: OpRecord(
+            name="div_backward",
+            source="binary_elementwise/div_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.FMOD: OpRecord(
+            name="fmod_backward",
+            source="binary_elementwise/fmod_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.REMAINDER: OpRecord(
+            name="remainder_backward",
+            source="binary_elementwise/remainder_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.POW: OpRecord(
+            name="pow_backward",
+            source="binary_elementwise/pow_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.ATAN2: OpRecord(
+            name="atan2_backward",
+            source="binary_elementwise/atan2_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.HYPOT: OpRecord(
+            name="hypot_backward",
+            source="binary_elementwise/hypot_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.COPYSIGN: OpRecord(
+            name="copysign_backward",
+            source="binary_elementwise/copysign_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.NEXTAFTER: OpRecord(
+            name="nextafter_backward",
+            source="binary_elementwise/nextafter_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.LDEXP: OpRecord(
+            name="ldexp_backward",
+            source="binary_elementwise/ldexp_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.MINIMUM: OpRecord(
+            name="minimum_backward",
+            source="binary_elementwise/minimum_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.MAXIMUM: OpRecord(
+            name="maximum_backward",
+            source="binary_elementwise/maximum_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.FMIN: OpRecord(
+            name="fmin_backward",
+            source="binary_elementwise/fmin_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.FMAX: OpRecord(
+            name="fmax_backward",
+            source="binary_elementwise/fmax_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.LOGADDEXP: OpRecord(
+            name="logaddexp_backward",
+            source="binary_elementwise/logaddexp_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
+        BinaryKind.LOGADDEXP2: OpRecord(
+            name="logaddexp2_backward",
+            source="binary_elementwise/logaddexp2_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            contraction=False,
+        ),
+        BinaryKind.XLOGY: OpRecord(
+            name="xlogy_backward",
+            source="binary_elementwise/xlogy_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        BinaryKind.XLOG1PY: OpRecord(
+            name="xlog1py_backward",
+            source="binary_elementwise/xlog1py_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "a", "b"),
+            row_inputs=(),
+            outputs=("da", "db"),
+            row_outputs=(),
+            required=frozenset({"dy", "a", "b"}),
+            accepted=frozenset({"dy", "a", "b", "da", "db"}),
+            batch_invariant=("da", "db"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "dy": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "a": (
+                desc.a_shape,
+                "the a_shape of the descriptor",
+            ),
+            "b": (
+                desc.b_shape,
+                "the b_shape of the descriptor",
+            ),
+            "da": (
+                desc.a_shape,
+                "the a_shape of the descriptor",
+            ),
+            "db": (
+                desc.b_shape,
+                "the b_shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.a_shape, desc.shape):
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
+        if not broadcasts(desc.b_shape, desc.shape):
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        dy: Any,
+        a: Any = None,
+        b: Any = None,
+        da: Any = None,
+        db: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = BinaryBackwardArgs(
+            dy=dy,
+            a=a,
+            b=b,
             da=da,
             db=db,
         )

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["AttentionKind", "BinaryKind", "NormalizationKind", "ReduceKind", "SoftmaxKind", "UnaryKind"]
+__all__ = [
+    "AttentionKind",
+    "BinaryKind",
+    "NormalizationKind",
+    "ReduceKind",
+    "SoftmaxKind",
+    "TernaryKind",
+    "UnaryKind",
+]
 
 
 class AttentionKind(str, enum.Enum):
@@ -24,13 +32,58 @@ class AttentionKind(str, enum.Enum):
 
 
 class BinaryKind(str, enum.Enum):
-    """Ops of BinaryParamBackwardPlan and BinaryParamPlan.
+    """Ops of BinaryBackwardPlan and BinaryParamBackwardPlan and BinaryParamPlan and BinaryPlan.
 
     Attributes:
         LERP: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
+        ADD: a + b.
+        SUB: a - b.
+        MUL: a * b.
+        DIV: a / b.
+        FLOOR_DIVIDE: largest integer not above a / b, which is a / b where b is 0.
+        FMOD: remainder of a / b with the sign of a, exact; the crate's Remainder.
+        REMAINDER: remainder of a / b with the sign of b; the crate's Mod.
+        POW: a to the power of b.
+        ATAN2: angle of the point (b, a), with gradient 0 at the origin.
+        HYPOT: length of the vector (a, b), with gradient 0 at the origin.
+        COPYSIGN: magnitude of a with the sign of b, with gradient 0 at a = 0.
+        NEXTAFTER: number of the dtype after a toward b; a has the gradient, but not where it is b.
+        LDEXP: a times 2 to the power of b, rounded once where b is whole; an infinite b is a number
+            beyond all.
+        MINIMUM: the smaller of a and b, NaN if either is; equals get half of the gradient each.
+        MAXIMUM: the larger of a and b, NaN if either is; equals get half of the gradient each.
+        FMIN: the smaller of a and b, of those that are not NaN; of equals a gets the gradient.
+        FMAX: the larger of a and b, of those that are not NaN; of equals a gets the gradient.
+        LOGADDEXP: log(exp(a) + exp(b)); equal infinities get half of the gradient each.
+        LOGADDEXP2: log2(2**a + 2**b); equal infinities get half of the gradient each.
+        XLOGY: a * log(b), 0 where a is 0 and b not NaN.
+        XLOG1PY: a * log(1 + b), 0 where a is 0 and b not NaN.
+        HEAVISIDE: 0 where a is negative, 1 where it is positive, b where it is 0, NaN for NaN.
     """
 
     LERP = "lerp"
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    FLOOR_DIVIDE = "floor_divide"
+    FMOD = "fmod"
+    REMAINDER = "remainder"
+    POW = "pow"
+    ATAN2 = "atan2"
+    HYPOT = "hypot"
+    COPYSIGN = "copysign"
+    NEXTAFTER = "nextafter"
+    LDEXP = "ldexp"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    FMIN = "fmin"
+    FMAX = "fmax"
+    LOGADDEXP = "logaddexp"
+    LOGADDEXP2 = "logaddexp2"
+    XLOGY = "xlogy"
+    XLOG1PY = "xlog1py"
+    HEAVISIDE = "heaviside"
 
 
 class NormalizationKind(str, enum.Enum):
@@ -83,6 +136,26 @@ class SoftmaxKind(str, enum.Enum):
 
     SOFTMAX = "softmax"
     LOG_SOFTMAX = "log_softmax"
+
+
+class TernaryKind(str, enum.Enum):
+    """Ops of TernaryBackwardPlan and TernaryPlan and WhereBackwardPlan and WherePlan.
+
+    Attributes:
+        CLAMP: a between b and c, which is c where b is above c; a has the gradient at both.
+        LERP: linear interpolation from a (c = 0) to b (c = 1); torch.lerp with a tensor as weight.
+        FMA: a * b + c, rounded once.
+        ADDCMUL: a + factor * b * c.
+        ADDCDIV: a + factor * b / c.
+        WHERE: a where the condition holds, else b; what is not taken has no gradient, NaN or not.
+    """
+
+    CLAMP = "clamp"
+    LERP = "lerp"
+    FMA = "fma"
+    ADDCMUL = "addcmul"
+    ADDCDIV = "addcdiv"
+    WHERE = "where"
 
 
 class UnaryKind(str, enum.Enum):

@@ -104,6 +104,7 @@ class RowProgram:
     state: str
     prefix: str = ""
     column_inputs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     @staticmethod
     def of(op: OpRecord) -> RowProgram:
@@ -249,13 +250,17 @@ class Rows:
         contiguous = reduced.rank == 0 or (
             reduced.rank == 1 and all(reduced.strides[0][place] == 1 for place in in_reduced)
         )
-        aligned = all(tensors[program.names[place]].pointer % 16 == 0 for place in present)  # type: ignore[union-attr]
+        # Flags are read byte by byte.
+        of_packs = [place for place in present if program.names[place] not in program.flags]
+        aligned = all(tensors[program.names[place]].pointer % 16 == 0 for place in of_packs)  # type: ignore[union-attr]
         if not contiguous and self._columns and reduced.rank == 1 and self._side_by_side(kept, present):
-            outer = [axis[place] for axis in kept.strides[:-1] for place in present]
-            down = [axis[place] for axis in reduced.strides for place in in_reduced]
+            outer = [axis[place] for axis in kept.strides[:-1] for place in of_packs]
+            down = [
+                axis[place] for axis in reduced.strides for place in in_reduced if places[place] in of_packs
+            ]
             packed = aligned and all(number % self._pack == 0 for number in (kept.extents[-1], *outer, *down))
             return _Layout(kept, reduced, "columns", packed, wide=True)
-        whole = all(axis[place] % self._pack == 0 for axis in kept.strides for place in present)
+        whole = all(axis[place] % self._pack == 0 for axis in kept.strides for place in of_packs)
         packed = contiguous and aligned and whole
         wide = contiguous or not fits_int32(reduced, len(places))
         variant = "contig" if contiguous else "strided64" if wide else "strided"

@@ -39,7 +39,8 @@ class MapEngine(Engine):
         shape = problem.shapes[name]
         padded = (1,) * (len(problem.domain) - len(shape)) + shape
         axes = tuple(axis for axis, extent in enumerate(problem.domain) if padded[axis] != extent)
-        program = RowProgram(problem.op.inputs, (), (), (name,), state="a", prefix=f"sum_{name}_")
+        op = problem.op
+        program = RowProgram(op.inputs, (), (), (name,), state="a", prefix=f"sum_{name}_", flags=op.flags)
         return Rows(problem, axes, program, self._tail)
 
     def units(self) -> dict[str, tuple[str, ...]]:
@@ -55,7 +56,7 @@ class MapEngine(Engine):
 
     def may_alias(self, output: str, tensor: str) -> bool:
         """A mapped output may be an input of its own shape: a thread reads an element before it writes it."""
-        return output in self._mapped and not self._summed
+        return output in self._mapped and not self._summed and tensor not in self.problem.op.flags
 
     def cross_row_outputs(self) -> tuple[str, ...]:
         """The sums over axes where an operand is broadcast."""
@@ -99,12 +100,12 @@ class MapEngine(Engine):
         walk = merge([domain[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
         count = numel(domain)
         if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
+            size = self.pack_size()
             aligned = all(
-                tensor.pointer % 16 == 0
+                tensor.pointer % (size if name in op.flags else 16) == 0
                 for name, present in zip(names, given, strict=True)
                 if present and (tensor := tensors[name]) is not None
             )
-            size = self.pack_size()
             packs = count // size if aligned else 0
             grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
             return LaunchStep("contig", grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)

@@ -93,6 +93,16 @@ case(
     ],
 )
 case(
+    "a bound of an option",
+    ("        split:\n", "        split:\n          ulp: {f32: 1}\n"),
+    errors=[
+        (
+            "ulp: {f32: 1}",
+            "ops.total.backward.by ties.split.ulp: bounds are those of a whole direction (beside the `by`)",
+        ),
+    ],
+)
+case(
     "an option inside an option",
     ("        split:\n", "        split:\n          by ties: {}\n"),
     errors=[
@@ -183,8 +193,8 @@ case(
         (
             "__import__",
             "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' "
-            "(known here: axes, axis, dx, dy, element, extent, index, shape, stored, ties, x, y, "
-            "np, math, scipy.special, mpmath), at column 1",
+            "(known here: axes, axis, dx, dy, element, extent, index, next_stored, shape, stored, ties, x, "
+            "y, np, math, scipy.special, mpmath), at column 1",
         )
     ],
 )
@@ -192,6 +202,16 @@ case(
     "a scale of an unknown output",
     ("      y: abs(a) + abs(b)", "      z: abs(a) + abs(b)"),
     errors=[("z: abs", "ops.mix.scale.z: unknown output 'z' (outputs: y, da, db)")],
+)
+case(
+    "a bound that holds for an unknown output",
+    ("    scale:\n      y: abs(a) + abs(b)", "    holds: {z: a > 0}\n    scale:\n      y: abs(a) + abs(b)"),
+    errors=[("z: a", "ops.mix.holds.z: unknown output 'z' (outputs: y, da, db)")],
+)
+case(
+    "a condition of a bound with an unknown name",
+    ("    scale:\n      y: abs(a) + abs(b)", "    holds: {y: aa > 0}\n    scale:\n      y: abs(a) + abs(b)"),
+    errors=[("aa", "ops.mix.holds.y: aa > 0: unknown name 'aa' (did you mean 'a'?)")],
 )
 case(
     "a scale with an unknown name",

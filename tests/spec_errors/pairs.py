@@ -80,7 +80,7 @@ pairs(
         ),
         (
             "layout: inner, doc: input",
-            "families.turns.forward.x.dtype: 'lie' is no dtype of a tensor (one of f64, i64)",
+            "families.turns.forward.x.dtype: 'lie' is no dtype of a tensor (one of f64, i64, bool)",
         ),
     ],
 )

@@ -79,7 +79,17 @@ case(
     errors=[
         (
             "dtype: keept",
-            "families.rows.forward.y.dtype: 'keept' is no dtype of a tensor (one of f64, i64, kept)",
+            "families.rows.forward.y.dtype: 'keept' is no dtype of a tensor (one of f64, i64, bool, kept)",
+        ),
+    ],
+)
+case(
+    "truth values that are aggregated",
+    (ROW_X, ROW_X.replace("doc: input", "dtype: bool, doc: input")),
+    errors=[
+        (
+            "dtype: bool",
+            "families.rows.forward.x.dtype: bool is for inputs of the template map (leave it out)",
         ),
     ],
 )

@@ -152,7 +152,7 @@ def test_bandwidth(module: Any) -> None:
 
 OPTIONS = ("--device", "host", "--quick", "--no-compile", "--dtypes", "f32")
 # Names of PyTorch's of every form: a function, one in a module, with a word, with numbers; and none.
-MAPS = ("--kinds", "lerp,neg,erfcx,gelu_tanh,hardtanh,cube")
+MAPS = ("--kinds", "lerp,neg,erfcx,gelu_tanh,hardtanh,cube,mul,addcdiv,where")
 
 
 @pytest.mark.parametrize("name", ["reductions", "elementwise", "rope", "norms"])

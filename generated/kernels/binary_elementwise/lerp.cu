@@ -6,7 +6,7 @@
 //   near = a if toward_b else b
 //   far = b if toward_b else a
 //   t = weight if toward_b else rest
-//   z = near if near == far or t == 0 else far if t == 1 else near + t * (far - near)
+//   z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
 //   between = z if beyond == (t > 1) or isnan(z) else far
 //   mixed = a * rest + b * weight
@@ -33,7 +33,8 @@ struct Formula {
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
         const A t = toward_b ? weight : rest;
-        const A z = ((near == far) | (t == A(0))) ? near : (t == A(1) ? far : near + t * (far - near));
+        const A z = ((near == far) | (t == A(0))) ? near
+            : (((t == A(1)) & !baracuda::isnan(near)) ? far : near + t * (far - near));
         const bool beyond = far > A(0) ? z > far : z < far;
         const A between = ((beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
         const A mixed = a * rest + b * weight;

@@ -34,6 +34,7 @@ struct RowFormula {
     static constexpr bool ROWS_CHOOSE = false;   // whether row operands may be stored in the compute type
     static constexpr bool BARE = false;          // whether none of the inputs that may lack is there, those of columns apart
     static constexpr int COLUMN_INPUTS = 0;      // how many inputs of elements, the last ones, are the same for all rows
+    static constexpr int FLAGS = 0;              // how many inputs of elements, the last ones, are bool: see flag_at
     struct Known {};                             // what elements are told of a row before it is aggregated
     template <class In> BARACUDA_FN static Known known(const In&) { return {}; }
     BARACUDA_FN static constexpr bool may_lack(int) { return false; }  // whether an input's pointer may be null
@@ -194,11 +195,23 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         extent = there ? p.extent : 0;
         i64 offset[Operands::IN + Operands::OUT] = {};
         if (there) p.kept.add(row, offset);
-        for (int i = 0; i < EI; ++i) from[i] = static_cast<const T*>(p.in[i]) + offset[i];
+        for (int i = 0; i < EI; ++i)
+            from[i] = is_flag(i) ? reinterpret_cast<const T*>(static_cast<const u8*>(p.in[i]) + offset[i])
+                                 : static_cast<const T*>(p.in[i]) + offset[i];
         for (int o = 0; o < EO; ++o) to[o] = static_cast<T*>(p.out[o]) + offset[Operands::IN + o];
         for (int r = 0; r < RI; ++r)
             row_in[r] = there ? row_input<T, Formula>(p, r, offset[EI + r]) : A(0);
         known[0] = formula.known(row_in);
+    }
+
+    BARACUDA_FN static constexpr bool is_flag(int i) { return Formula::FLAGS > 0 && i >= EI - Formula::FLAGS; }
+    BARACUDA_FN A element_of(int i, Offset place) const {
+        return is_flag(i) ? widen(flag_at<T>(from[i], place)) : element_at<T, Formula>(p, i, from[i] + place);
+    }
+    BARACUDA_FN Pack<T> flags_at(int i, i64 element) const {
+        Pack<T> pack;
+        for (int s = 0; s < SIZE; ++s) pack.item[s] = flag_at<T>(from[i], element + s);
+        return pack;
     }
 
     BARACUDA_FN void places(i64 element, Offset (&place)[EI + EO]) const {
@@ -207,7 +220,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     }
 
     BARACUDA_FN void load(i64 element, Pack<T> (&pack)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i) pack[i] = pack_at<T, Formula>(p, i, from[i] + element);
+        for (int i = 0; i < EI; ++i)
+            pack[i] = is_flag(i) ? flags_at(i, element) : pack_at<T, Formula>(p, i, from[i] + element);
     }
 
     // Packs of a lane, a warp's packs apart.
@@ -223,7 +237,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
+        for (int i = 0; i < EI; ++i) x[i] = element_of(i, place[i]);
         formula.push(run, x, known[0], element);
     }
 
@@ -232,7 +246,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)];
-        for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
+        for (int i = 0; i < EI; ++i) x[i] = element_of(i, place[i]);
         formula.begin(run, x, known[0], element);
     }
     BARACUDA_FN void begin(Run& run, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
@@ -250,7 +264,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         BARACUDA_UNROLL
         for (int k = 0; k < GROUP; ++k)
             for (int i = 0; i < EI; ++i)
-                if (is_there<Formula>(p, i)) copy_async(slot(group, k, i), from[i] + element + k * LANES * SIZE);
+                if (is_there<Formula>(p, i) && !is_flag(i)) copy_async(slot(group, k, i), from[i] + element + k * LANES * SIZE);
     }
     // Sends for the first groups of a chunk, if it is whole.
     BARACUDA_FN void send_for(i64 number, int lane) const {
@@ -277,7 +291,9 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
                 Pack<T> pack[GROUP][at_least_one(EI)];
                 BARACUDA_UNROLL
                 for (int k = 0; k < GROUP; ++k)
-                    for (int i = 0; i < EI; ++i) pack[k][i] = pack_at<T, Formula>(p, i, reinterpret_cast<const T*>(slot(group, k, i)));
+                    for (int i = 0; i < EI; ++i)
+                        pack[k][i] = is_flag(i) ? flags_at(i, element + k * LANES * SIZE)
+                                                : pack_at<T, Formula>(p, i, reinterpret_cast<const T*>(slot(group, k, i)));
                 if constexpr (Formula::BEGINS) {
                     if (group == 0) begin(run[0], pack[0], first);
                 }
@@ -332,7 +348,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         Offset place[EI + EO];
         places(element, place);
         A x[at_least_one(EI)], result[at_least_one(EO)];
-        for (int i = 0; i < EI; ++i) x[i] = element_at<T, Formula>(p, i, from[i] + place[i]);
+        for (int i = 0; i < EI; ++i) x[i] = element_of(i, place[i]);
         formula.map(row, x, element, result);
         for (int o = 0; o < EO; ++o)
             if (p.out[o]) to[o][place[EI + o]] = rounded<T>(result[o]);

@@ -59,7 +59,14 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         return static_cast<const T*>(p.in[i]) + offset[i] + element * p.reduced.stride[0][i];
     }
     BARACUDA_FN void load(i64 element, Loaded (&x)[at_least_one(EI)]) const {
-        for (int i = 0; i < EI; ++i) x[i] = is_there<Formula>(p, i) ? load_whole<Loaded>(at(i, element)) : absent(i);
+        for (int i = 0; i < EI; ++i)
+            x[i] = is_flag(i) ? flags_at(i, element) : is_there<Formula>(p, i) ? load_whole<Loaded>(at(i, element)) : absent(i);
+    }
+    BARACUDA_FN static constexpr bool is_flag(int i) { return Formula::FLAGS > 0 && i >= EI - Formula::FLAGS; }
+    BARACUDA_FN Loaded flags_at(int i, i64 element) const {
+        Across across;
+        for (int v = 0; v < VC; ++v) across.item[v] = flag_at<T>(p.in[i], offset[i] + element * p.reduced.stride[0][i] + v);
+        return bit_cast<Loaded>(across);
     }
     BARACUDA_FN static Loaded absent(int i) {
         Across across;
@@ -115,7 +122,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         BARACUDA_UNROLL
         for (int s = 0; s < PART; ++s)
             for (int i = 0; i < EI; ++i)
-                if (is_there<Formula>(p, i)) copy_async(slot(slots, stage, s, i), at(i, element + s));
+                if (is_there<Formula>(p, i) && !is_flag(i)) copy_async(slot(slots, stage, s, i), at(i, element + s));
     }
 
     // What one lane takes in of the thread's columns.
@@ -139,7 +146,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
                 BARACUDA_UNROLL
                 for (int s = 0; s < PART; ++s)
                     for (int i = 0; i < EI; ++i)
-                        x[s][i] = !is_there<Formula>(p, i) ? absent(i) : load_whole<Loaded>(AHEAD ? static_cast<const void*>(slot(slots, part % STAGES, s, i)) : at(i, place(part) + s));
+                        x[s][i] = is_flag(i) ? flags_at(i, place(part) + s) : !is_there<Formula>(p, i) ? absent(i) : load_whole<Loaded>(AHEAD ? static_cast<const void*>(slot(slots, part % STAGES, s, i)) : at(i, place(part) + s));
             };
             push<PART>(run, read, place(part), part == 0);
             if constexpr (AHEAD) {

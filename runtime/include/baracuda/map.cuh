@@ -1,7 +1,7 @@
 // Maps: every output element is a formula of the input elements at the same place.
 //
 // A Formula gives   void operator()(const A (&in)[IN], A (&out)[OUT]) const   on values in the compute
-// type; the loops below own every access. An output whose pointer is null is not wanted and not written.
+// type; the loops below own every access. The last FLAGS inputs are bool. An output whose pointer is null is not wanted and not written.
 // Each element is read before it is written by the same thread, so an output may be exactly an input.
 #pragma once
 #include <baracuda/storage.cuh>
@@ -13,25 +13,30 @@ constexpr int MAP_THREADS = 256;
 constexpr int MAP_UNROLL = 4;  // accesses that one thread keeps in flight for each operand
 
 // Operands that are all contiguous: `packs` 16-byte packs, then scalars up to `count`. A pointer that is
-// not 16-byte aligned makes `packs` zero.
-template <int IN, int OUT> struct ContigMap {
+// not 16-byte aligned, of a bool to the bytes of a pack's flags, makes `packs` zero.
+template <int IN, int OUT, int FLAGS = 0> struct ContigMap {
     const void* in[IN];
     void* out[OUT];
     i64 count;
     i64 packs;
 };
 
-template <class T, int IN, int OUT, class Formula>
+// An element of input i, of IN of which the last FLAGS are bool.
+template <class T, int IN, int FLAGS> BARACUDA_FN T input_at(const void* const (&in)[IN], int i, i64 index) {
+    return i < IN - FLAGS ? static_cast<const T*>(in[i])[index] : flag_at<T>(in[i], index);
+}
+
+template <class T, int FLAGS, int IN, int OUT, class Formula>
 BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT], i64 index, const Formula& formula) {
     compute_t<T> x[IN], y[OUT];
-    for (int i = 0; i < IN; ++i) x[i] = widen(static_cast<const T*>(in[i])[index]);
+    for (int i = 0; i < IN; ++i) x[i] = widen(input_at<T, IN, FLAGS>(in, i, index));
     formula(x, y);
     for (int o = 0; o < OUT; ++o)
         if (out[o]) static_cast<T*>(out[o])[index] = rounded<T>(y[o]);
 }
 
-template <class T, int IN, int OUT, class Formula>
-BARACUDA_FN void map_contig(const ContigMap<IN, OUT>& p, const Formula& formula) {
+template <class T, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
     using A = compute_t<T>;
     constexpr int SIZE = Pack<T>::SIZE;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
@@ -41,8 +46,11 @@ BARACUDA_FN void map_contig(const ContigMap<IN, OUT>& p, const Formula& formula)
     for (int u = 0; u < MAP_UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         BARACUDA_UNROLL
-        for (int i = 0; i < IN; ++i)
+        for (int i = 0; i < IN - FLAGS; ++i)
             if (pack < p.packs) x[u][i] = load_pack(static_cast<const T*>(p.in[i]) + pack * SIZE);
+        BARACUDA_UNROLL
+        for (int i = IN - FLAGS; i < IN; ++i)
+            if (pack < p.packs) x[u][i] = load_flags<T>(static_cast<const u8*>(p.in[i]) + pack * SIZE);
     }
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {
@@ -60,20 +68,20 @@ BARACUDA_FN void map_contig(const ContigMap<IN, OUT>& p, const Formula& formula)
                 if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + pack * SIZE, y[o]);
         }
         const i64 scalar = p.packs * SIZE + pack;
-        if (scalar < p.count) map_element<T>(p.in, p.out, scalar, formula);
+        if (scalar < p.count) map_element<T, FLAGS>(p.in, p.out, scalar, formula);
     }
 }
 
 // Operands of any strides, zero and negative ones included.
-template <class Offset, int IN, int OUT> struct StridedMap {
+template <class Offset, int IN, int OUT, int FLAGS = 0> struct StridedMap {
     const void* in[IN];
     void* out[OUT];
     i64 count;
     Axes<Offset, IN + OUT> axes;
 };
 
-template <class T, class Offset, int IN, int OUT, class Formula>
-BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT>& p, const Formula& formula) {
+template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
     using A = compute_t<T>;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
 
@@ -84,7 +92,7 @@ BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT>& p, const Formula
         const i64 index = tile + u * MAP_THREADS;
         if (index >= p.count) continue;
         p.axes.add(Offset(index), offset[u]);
-        for (int i = 0; i < IN; ++i) x[u][i] = static_cast<const T*>(p.in[i])[offset[u][i]];
+        for (int i = 0; i < IN; ++i) x[u][i] = input_at<T, IN, FLAGS>(p.in, i, offset[u][i]);
     }
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {

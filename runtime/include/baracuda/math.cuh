@@ -248,6 +248,8 @@ BARACUDA_FN float normal_scale(float x) {
 BARACUDA_FN double normal_scale(double x) {
     return __builtin_bit_cast(double, 0x7fd0000000000000u - (__builtin_bit_cast(u64, x) & 0x7ff0000000000000u));
 }
+// The nearest integer, ties to even; 0 for NaN, and at most 2^62 in magnitude, so that a few add up.
+template <class F> BARACUDA_FN i64 integer(F x) { return isnan(x) ? 0 : i64(round(clamp(x, F(-0x1p62), F(0x1p62)))); }
 // x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
 BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }

@@ -4,12 +4,13 @@
 
 namespace baracuda {
 
-// The row formula that sums output PLACE of a map formula.
-template <class A, class Formula, int IN, int OUT, int PLACE> struct OutputSum : RowFormula {
+// The row formula that sums output PLACE of a map formula, whose last inputs are bool.
+template <class A, class Formula, int IN, int OUT, int PLACE, int OF_BOOL = 0> struct OutputSum : RowFormula {
     struct State { A sum = A(0); };
     using Run = State;
     struct Row { A sum; };
     static constexpr bool AGGREGATES = true;
+    static constexpr int FLAGS = OF_BOOL;
     Formula formula;
 
     BARACUDA_FN explicit OutputSum(const Formula& of_element) : formula(of_element) {}

@@ -94,6 +94,11 @@ template <> BARACUDA_FN float stored<bf16>(float x) {
 }
 #endif
 
+// A bool is a byte, true where that is not 0. Formulas get it as a number, 1 or 0.
+template <class T> BARACUDA_FN T flag_at(const void* from, i64 place) {
+    return rounded<T>(compute_t<T>(static_cast<const u8*>(from)[place] != 0));
+}
+
 // Sixteen bytes of T, read or written by one instruction.
 template <class T> struct alignas(16) Pack {
     static constexpr int SIZE = 16 / int(sizeof(T));
@@ -115,6 +120,14 @@ template <class Items> BARACUDA_FN float widen_item(const Items& items, int s, c
 }
 template <class Items> BARACUDA_FN auto widen_at(const Items& items, int s) { return widen_item(items, s, items.item[s]); }
 
+// As many flags as a pack has items, from an address that is a multiple of their number, as a pack of T.
+template <class T> BARACUDA_FN Pack<T> load_flags(const void* from) {
+    struct alignas(Pack<T>::SIZE) Flags { u8 item[Pack<T>::SIZE]; };
+    const Flags flags = load_whole<Flags>(from);
+    Pack<T> pack;
+    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = flag_at<T>(flags.item, s);
+    return pack;
+}
 template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_whole<Pack<T>>(from); }
 template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_whole(to, pack); }
 

@@ -1,0 +1,48 @@
+// logaddexp2: log2(2**a + 2**b); equal infinities get half of the gradient each.
+//   far = max(a, b)
+//   near = min(a, b)
+//   d = 0 if a == b else far - near
+//   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
+//   h = max(exp2(-d / 2) * (1 - rest * 0.34657359027997264), smallest_subnormal)
+//   q = 1 + h * h
+//   y = far + log1p(exp2(-d) * (1 - rest * 0.6931471805599453)) * 1.4426950408889634
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        const A far = baracuda::max(a, b);
+        const A near = baracuda::min(a, b);
+        const A d = a == b ? A(0) : far - near;
+        const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
+            : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
+        out[0] = far + baracuda::log1p(baracuda::exp2(-d) * (A(1) - rest * A(0.6931471805599453)))
+            * A(1.4426950408889634);
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(logaddexp2, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(logaddexp2, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(logaddexp2, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,36 @@
+// xlog1py: a * log(1 + b), 0 where a is 0 and b not NaN.
+//   y = 0 if a == 0 and not isnan(b) else a * log1p(b)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        out[0] = ((a == A(0)) & !baracuda::isnan(b)) ? A(0) : a * baracuda::log1p(b);
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(xlog1py, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(xlog1py, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(xlog1py, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,118 @@
+// clamp_tensor_backward: gradients of a between b and c, which is c where b is above c; a has the gradient at both.
+//   da = 0 if a < b or a > c else dy
+//   db = dy if a < b and b < c else 0
+//   dc = dy if a > c or b > c else 0
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+#include <baracuda/output_sum.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[4], A (&out)[3]) const {
+        const A dy = in[0];
+        const A a = in[1];
+        const A b = in[2];
+        const A c = in[3];
+        out[0] = ((a < b) | (a > c)) ? A(0) : dy;
+        out[1] = ((a < b) & (b < c)) ? dy : A(0);
+        out[2] = ((a > c) | (b > c)) ? dy : A(0);
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<4, 3>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 4, 3>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 4, 3>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(clamp_tensor_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(clamp_tensor_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(clamp_tensor_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+// da of a broadcast operand: the sum over the axes where it is broadcast.
+#ifdef BARACUDA_SUM_da
+using Sum_da = baracuda::OutputSum<A, Formula, 4, 3, 0>;
+using Narrow_da = Params<baracuda::Rows<baracuda::i32, 4, 0, 0, 1>>;
+using Wide_da = Params<baracuda::Rows<baracuda::i64, 4, 0, 0, 1>>;
+BARACUDA_KERNEL(clamp_tensor_backward, sum_da_contig, 256, Wide_da) {
+    baracuda::aggregate_short_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_da_long, 256, Wide_da) {
+    baracuda::aggregate_long_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_da_strided, 256, Narrow_da) {
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_da_columns, 256, Wide_da) {
+    baracuda::aggregate_columns<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_da_nodes, 256, Wide_da) {
+    baracuda::aggregate_nodes<T>(p.operands, Sum_da{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_da_strided64, 256, Wide_da) {
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_da{p.formula});
+}
+#endif
+
+// db of a broadcast operand: the sum over the axes where it is broadcast.
+#ifdef BARACUDA_SUM_db
+using Sum_db = baracuda::OutputSum<A, Formula, 4, 3, 1>;
+using Narrow_db = Params<baracuda::Rows<baracuda::i32, 4, 0, 0, 1>>;
+using Wide_db = Params<baracuda::Rows<baracuda::i64, 4, 0, 0, 1>>;
+BARACUDA_KERNEL(clamp_tensor_backward, sum_db_contig, 256, Wide_db) {
+    baracuda::aggregate_short_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_db_long, 256, Wide_db) {
+    baracuda::aggregate_long_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_db_strided, 256, Narrow_db) {
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_db_columns, 256, Wide_db) {
+    baracuda::aggregate_columns<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_db_nodes, 256, Wide_db) {
+    baracuda::aggregate_nodes<T>(p.operands, Sum_db{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_db_strided64, 256, Wide_db) {
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_db{p.formula});
+}
+#endif
+
+// dc of a broadcast operand: the sum over the axes where it is broadcast.
+#ifdef BARACUDA_SUM_dc
+using Sum_dc = baracuda::OutputSum<A, Formula, 4, 3, 2>;
+using Narrow_dc = Params<baracuda::Rows<baracuda::i32, 4, 0, 0, 1>>;
+using Wide_dc = Params<baracuda::Rows<baracuda::i64, 4, 0, 0, 1>>;
+BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_contig, 256, Wide_dc) {
+    baracuda::aggregate_short_rows<T>(p.operands, Sum_dc{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_long, 256, Wide_dc) {
+    baracuda::aggregate_long_rows<T>(p.operands, Sum_dc{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_strided, 256, Narrow_dc) {
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_dc{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_columns, 256, Wide_dc) {
+    baracuda::aggregate_columns<T>(p.operands, Sum_dc{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_nodes, 256, Wide_dc) {
+    baracuda::aggregate_nodes<T>(p.operands, Sum_dc{p.formula});
+}
+BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_strided64, 256, Wide_dc) {
+    baracuda::aggregate_strided_rows<T>(p.operands, Sum_dc{p.formula});
+}
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,37 @@
+// where: a where the condition holds, else b; what is not taken has no gradient, NaN or not.
+//   y = a if condition else b
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/map.cuh>
+#include <baracuda/math.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = baracuda::BARACUDA_DTYPE;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[3], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        const bool condition = in[2] != A(0);
+        out[0] = condition ? a : b;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<3, 1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(where, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(where, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(where, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE
