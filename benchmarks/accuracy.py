@@ -163,7 +163,7 @@ class Accuracy:
     def _errors(self, problem: verify.Problem, x: Any, got: Any, want: Any) -> tuple[Any, Any]:
         """Errors in ulp, and where the spec states no bound: there they are 0. None: nowhere."""
         op, env = problem.op, {**numbers_of(problem), "x": x, "exact": want}
-        scale, holds = op.scale.get("y"), op.holds
+        scale, holds = op.scale.get("y"), op.holds.get("y")
         size = None if scale is None else bound_formulas.value(self.torch, scale, env)
         found = errors(self.torch, got, want, size)
         if holds is None:
