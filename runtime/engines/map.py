@@ -120,7 +120,7 @@ class MapEngine(Engine):
         spread = 0
         if packed is not None:
             (walk, spread), count = packed, count // size
-        at_once = UNROLL if packed is None else _packs_at_once(len(op.inputs))
+        at_once = UNROLL if packed is None else 1
         return LaunchStep(
             "strided64" if wide else "strided",
             ceil_div(count, THREADS * at_once),
@@ -128,11 +128,6 @@ class MapEngine(Engine):
             (*pointers, count, packed is not None, spread, *axes_values(walk, wide, len(names))),
             self._tail,
         )
-
-
-def _packs_at_once(inputs: int) -> int:
-    """Packs at strides that a thread keeps in flight: `packs_at_once` of map.cuh."""
-    return 1 if inputs > 2 else 2
 
 
 @functools.cache

@@ -11,8 +11,6 @@ namespace baracuda {
 
 constexpr int MAP_THREADS = 256;
 constexpr int MAP_UNROLL = 4;  // accesses that one thread keeps in flight for each operand
-// The same of packs at strides, which take more registers.
-BARACUDA_FN constexpr int packs_at_once(int inputs) { return inputs > 2 ? 1 : 2; }
 
 // Operands that are all contiguous: `packs` 16-byte packs, then scalars up to `count`. A pointer that is
 // not 16-byte aligned, of a bool to the bytes of a pack's flags, makes `packs` zero.
@@ -98,27 +96,20 @@ template <class T> BARACUDA_FN Pack<T> spread_pack(T item) {
     return pack;
 }
 
+// A pack a thread: several would double the code of each formula.
 template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
-    constexpr int AT_ONCE = packs_at_once(IN);
-    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * AT_ONCE) + threadIdx.x;
-
-    Offset offset[AT_ONCE][IN + OUT] = {};
-    Pack<T> x[AT_ONCE][IN];
+    const i64 index = i64(blockIdx.x) * MAP_THREADS + threadIdx.x;
+    if (index >= p.count) return;
+    Offset offset[IN + OUT] = {};
+    p.axes.add(Offset(index), offset);
+    Pack<T> x[IN];
     BARACUDA_UNROLL
-    for (int u = 0; u < AT_ONCE; ++u) {
-        const i64 index = tile + u * MAP_THREADS;
-        if (index >= p.count) continue;
-        p.axes.add(Offset(index), offset[u]);
-        BARACUDA_UNROLL
-        for (int i = 0; i < IN; ++i) {
-            if (p.spread >> i & 1) x[u][i] = spread_pack(input_at<T, IN, FLAGS>(p.in, i, offset[u][i]));
-            else x[u][i] = pack_at<T, IN, FLAGS>(p.in, i, offset[u][i]);
-        }
+    for (int i = 0; i < IN; ++i) {
+        if (p.spread >> i & 1) x[i] = spread_pack(input_at<T, IN, FLAGS>(p.in, i, offset[i]));
+        else x[i] = pack_at<T, IN, FLAGS>(p.in, i, offset[i]);
     }
-    BARACUDA_UNROLL
-    for (int u = 0; u < AT_ONCE; ++u)
-        if (tile + u * MAP_THREADS < p.count) map_pack<T>(x[u], p.out, [&](int o) { return offset[u][IN + o]; }, formula);
+    map_pack<T>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
 }
 
 template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
