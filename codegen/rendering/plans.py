@@ -345,7 +345,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
         "tiles": [
-            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys})")
+            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows})")
             for dtype, tiles in op.tiles.items()
         ],
     }

@@ -28,6 +28,7 @@ constexpr int warpSize = 32;
 #define BARACUDA_RARE inline
 #define BARACUDA_UNROLL
 #define BARACUDA_KEEP_LOOP
+#define BARACUDA_UNROLL_BY(count)
 
 namespace baracuda {
 template <class Whole> inline Whole load_whole(const void* from) { return *static_cast<const Whole*>(from); }

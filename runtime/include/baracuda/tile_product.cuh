@@ -341,28 +341,32 @@ template <> struct ProductOf<f64, false> { using type = DoubleProduct; };
 template <> struct ProductOf<f32, false> { using type = FloatProduct; };
 template <> struct ProductOf<f32, true> { using type = Tf32Product; };
 
-// Units whose right fragments are in registers at once: more hide latency, and take registers.
-template <class Product> constexpr int UNITS_AT_ONCE = sizeof(typename Product::Right) <= 32 ? 4 : 2;
+// Units whose right fragments are in registers at once, and steps of depth whose loads need not wait for a product.
+template <int UNITS> constexpr int UNITS_AT_ONCE = UNITS % 4 == 0 ? 4 : 2;
+template <class Product> constexpr int STEPS_AHEAD = Product::DEPTH == DEPTH_STEP ? 4 : 2;
 
-// sum += left * right over `depth` elements: 16 rows of left from `row` on, and `columns` columns of right.
-// Both go in whole steps and units: the tiles are zero up to the next multiple of 16 in depth, and have room for whole
-// groups of units.
-template <class Product, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
-BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[UNITS][4], const TileView<T, LEFT_INNER>& left, int row,
-                                const TileView<T, RIGHT_INNER>& right, int columns, int depth) {
-    constexpr int AT_ONCE = UNITS_AT_ONCE<Product> < UNITS ? UNITS_AT_ONCE<Product> : UNITS;
+// sum += left * right over `depth` elements, for the rows of left from `row` on and the columns of right from `column`
+// on. What is read of right serves all units of rows. Depth goes in whole steps: the tiles are zero behind their operand.
+template <class Product, int ROW_UNITS, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
+BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4], const TileView<T, LEFT_INNER>& left,
+                                int row, const TileView<T, RIGHT_INNER>& right, int column, int depth) {
+    constexpr int AT_ONCE = UNITS_AT_ONCE<UNITS>;
     static_assert(UNITS % AT_ONCE == 0, "units go in whole groups");
     const int lane = int(threadIdx.x % 32);
-    BARACUDA_KEEP_LOOP
+    BARACUDA_UNROLL_BY(STEPS_AHEAD<Product>)
     for (int step = 0; step < depth; step += Product::DEPTH) {
-        const auto of_rows = Product::load_left(left, row, step, lane);
+        typename Product::Left of_rows[ROW_UNITS];
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < ROW_UNITS; ++unit)
+            of_rows[unit] = Product::load_left(left, row + unit * UNIT_ROWS, step, lane);
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
-            if (unit * UNIT_COLUMNS >= columns) continue;
             typename Product::Right of_columns[AT_ONCE];
-            Product::load_right(of_columns, right, unit * UNIT_COLUMNS, step, lane);
-            Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[unit]), of_rows, of_columns,
-                lane);
+            Product::load_right(of_columns, right, column + unit * UNIT_COLUMNS, step, lane);
+            BARACUDA_UNROLL
+            for (int rows = 0; rows < ROW_UNITS; ++rows)
+                Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
+                                  of_columns, lane);
         }
     }
 }
