@@ -102,8 +102,8 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
                 BARACUDA_UNROLL
                 for (int c = 0; c < 2; ++c) {
                     const A weight = widen_at(items, c), product = dattn[r / 2][unit][r % 2 * 2 + c];
-                    if (SUMS) delta[r] += weight == 0 ? A(0) : formula.delta(weight, product);
-                    else changed[c] = formula.dscores(weight, product, delta[r]);
+                    if (!SUMS) changed[c] = formula.dscores(weight, product, delta[r]);
+                    else if (!(weight == 0)) delta[r] += formula.delta(weight, product);
                 }
                 if (!SUMS) store_two(at, changed[0], changed[1]);
             }

@@ -30,9 +30,8 @@ template <class T> BARACUDA_FN constexpr int tile_stride(int columns) {
 template <class T, bool INNER> struct TileView {
     const T* data;
     int stride;
-    BARACUDA_FN const T* at(int outer, int depth) const {
-        return INNER ? data + outer * stride + depth : data + depth * stride + outer;
-    }
+    BARACUDA_FN int place(int outer, int depth) const { return INNER ? outer * stride + depth : depth * stride + outer; }
+    BARACUDA_FN const T* at(int outer, int depth) const { return data + place(outer, depth); }
 };
 
 struct ElementPlace { int outer, depth; };
@@ -96,11 +95,13 @@ template <class T> struct HalfProduct {
         return {lane / 4, lane % 4 * 2 + i % 2 + i / 2 * 8};
     }
 
-    // Four matrices of 8 x 8 elements, one a register; `row_of(l)` is the address of row l % 8 of matrix l / 8. A lane
-    // gets elements 2 t and 2 t + 1 of row g, or those of column g where depth is what the rows lie along.
-    template <bool INNER, class RowOf> BARACUDA_FN static void load_matrices(u32 (&pair)[4], int lane, RowOf row_of) {
+    // Four matrices of 8 x 8 elements, one a register; `row_of(l)` is where row l % 8 of matrix l / 8 lies, from `first`
+    // on. A lane gets elements 2 t and 2 t + 1 of row g, or those of column g where depth is what the rows lie along.
+    // The address is a sum with what all lanes share last, so that the instruction holds it.
+    template <bool INNER, class RowOf>
+    BARACUDA_FN static void load_matrices(u32 (&pair)[4], int lane, const T* tile, int first, RowOf row_of) {
 #if BARACUDA_ON_DEVICE
-        const u32 address = u32(__cvta_generic_to_shared(row_of(lane)));
+        const u32 address = u32(__cvta_generic_to_shared(tile)) + u32(row_of(lane)) * u32(sizeof(T)) + u32(first) * u32(sizeof(T));
         if constexpr (INNER)
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(pair[0]), "=r"(pair[1]), "=r"(pair[2]), "=r"(pair[3]) : "r"(address) : "memory");
@@ -109,9 +110,10 @@ template <class T> struct HalfProduct {
                          : "=r"(pair[0]), "=r"(pair[1]), "=r"(pair[2]), "=r"(pair[3]) : "r"(address) : "memory");
 #else
         const int g = lane / 4, t = lane % 4;
+        const T* const from = tile + first;
         for (int m = 0; m < 4; ++m) {
-            const T low = INNER ? row_of(m * 8 + g)[t * 2] : row_of(m * 8 + t * 2)[g];
-            const T high = INNER ? row_of(m * 8 + g)[t * 2 + 1] : row_of(m * 8 + t * 2 + 1)[g];
+            const T low = INNER ? from[row_of(m * 8 + g) + t * 2] : from[row_of(m * 8 + t * 2) + g];
+            const T high = INNER ? from[row_of(m * 8 + g) + t * 2 + 1] : from[row_of(m * 8 + t * 2 + 1) + g];
             pair[m] = low.bits | u32(high.bits) << 16;
         }
 #endif
@@ -120,10 +122,9 @@ template <class T> struct HalfProduct {
     template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth,
         int lane) {
         Left left;
-        load_matrices<INNER>(left.pair, lane, [&](int l) {
+        load_matrices<INNER>(left.pair, lane, tile.data, tile.place(outer, depth), [&](int l) {
             const int m = l / 8, row = l % 8;
-            return INNER ? tile.at(outer + row + m % 2 * 8, depth + m / 2 * 8)
-                         : tile.at(outer + m % 2 * 8, depth + row + m / 2 * 8);
+            return INNER ? tile.place(row + m % 2 * 8, m / 2 * 8) : tile.place(m % 2 * 8, row + m / 2 * 8);
         });
         return left;
     }
@@ -135,9 +136,9 @@ template <class T> struct HalfProduct {
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; unit += 2) {
             u32 pair[4];
-            load_matrices<INNER>(pair, lane, [&](int l) {
-                const int m = l / 8, row = l % 8, first = outer + (unit + m / 2) * UNIT_COLUMNS;
-                return INNER ? tile.at(first + row, depth + m % 2 * 8) : tile.at(first, depth + row + m % 2 * 8);
+            load_matrices<INNER>(pair, lane, tile.data, tile.place(outer + unit * UNIT_COLUMNS, depth), [&](int l) {
+                const int m = l / 8, row = l % 8, column = m / 2 * UNIT_COLUMNS;
+                return INNER ? tile.place(column + row, m % 2 * 8) : tile.place(column, row + m % 2 * 8);
             });
             right[unit] = {{pair[0], pair[1]}};
             right[unit + 1] = {{pair[2], pair[3]}};
