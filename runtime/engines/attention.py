@@ -120,9 +120,10 @@ class _Attention(Engine):
 
 class _Forward(_Attention):
     def _elements(self, head: int) -> int:
-        """A tile of queries, one of weights, and two stages of keys and values, as attention_forward.cuh has them."""
+        """A tile of queries, one of weights, and two stages of keys and values (attention_forward.cuh)."""
         queries, keys = self._tiles.queries, self._tiles.keys
-        return queries * (self._stride(head) + self._stride(keys)) + 2 * 2 * keys * self._stride(head)
+        stage = 2 * keys * self._stride(head)
+        return queries * (self._stride(head) + self._stride(keys)) + 2 * stage
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The kernel of the problem's head size."""
@@ -174,7 +175,7 @@ class _Backward(_Attention):
         return max(self._score_elements(head), self._sum_elements(head))
 
     def _score_elements(self, head: int) -> int:
-        """A tile of dy, and two stages of keys, values and weights, as attention_backward.cuh has them."""
+        """A tile of dy, and two stages of keys, values and weights (attention_backward.cuh)."""
         queries, keys = self._tiles.queries, self._tiles.keys
         stage = 2 * keys * self._stride(head) + queries * self._stride(keys)
         return queries * self._stride(head) + 2 * stage

@@ -118,6 +118,7 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
         T* const weights = attn_tile(0) + warp_row * Tiles::KEY_STRIDE;
         const i64 read = end + Tiles::QUERIES + Tiles::KEYS, stop = read < p.shape.keys ? read : p.shape.keys;
         if (tiles * Tiles::KEYS >= stop) return;
+        __syncwarp();  // the last products have read the tile
         for (int number = int(threadIdx.x % 32); number < Tiles::ROWS * Tiles::KEY_STRIDE; number += 32)
             weights[number] = T{};
         __syncwarp();
@@ -131,7 +132,8 @@ BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, con
     using T = typename Tiles::T;
     using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
-    const AttentionPlace place = place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads);
+    const AttentionPlace place =
+        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
     const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
     const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
     const int columns = p.dq == nullptr ? 0 : at_most(shape.d_k - first_column, Tiles::HEAD);

@@ -223,7 +223,8 @@ BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& for
     using T = typename Tiles::T;
     using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
-    const AttentionPlace place = place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads);
+    const AttentionPlace place =
+        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
     const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
     const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
     const int columns = at_most(shape.d_v - first_column, Tiles::HEAD);

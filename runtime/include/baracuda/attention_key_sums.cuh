@@ -103,7 +103,8 @@ BARACUDA_FN void attention_key_sums(const AttentionKeySums& p, const Formula& fo
     using T = typename Tiles::T;
     using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
-    const AttentionPlace place = place_of_block(shape.first_block, shape.keys, Tiles::QUERIES, p.parts, shape.kv_heads);
+    const AttentionPlace place =
+        place_of_block(shape.first_block, shape.keys, Tiles::QUERIES, p.parts, shape.kv_heads, false);
     const int warp = int(threadIdx.x / 32), warp_row = warp / Block::COLUMN_WARPS * Block::ROWS,
               warp_column = warp % Block::COLUMN_WARPS * Block::COLUMNS;
     const i64 first_column = i64(place.part) * Tiles::HEAD, before = shape.queries_before(place.first);

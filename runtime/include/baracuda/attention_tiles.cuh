@@ -61,7 +61,7 @@ template <int ROWS, int COLUMNS, int THREADS, class T>
 BARACUDA_FN void load_tile(T* tile, int stride, const T* from, i64 row_stride, int rows, int columns, bool aligned) {
     constexpr int SIZE = Pack<T>::SIZE, PACKS = COLUMNS / SIZE;
     constexpr int TOGETHER = PACKS < THREADS ? THREADS / PACKS : 1;  // rows
-    BARACUDA_KEEP_LOOP
+    BARACUDA_KEEP_LOOP  // addresses that are found ahead of many tiles would take registers
     for (int number = int(threadIdx.x); number < TOGETHER * PACKS; number += THREADS) {
         const int first = number / PACKS, column = number % PACKS * SIZE;
         T* const to = tile + first * stride + column;
@@ -70,14 +70,14 @@ BARACUDA_FN void load_tile(T* tile, int stride, const T* from, i64 row_stride, i
             BARACUDA_UNROLL
             for (int row = 0; row < ROWS; row += TOGETHER, source += TOGETHER * row_stride)
                 if (ROWS % TOGETHER == 0 || first + row < ROWS)
-                    copy_async(reinterpret_cast<Pack<T>*>(to + row * stride), source);
+                    copy_of_line(reinterpret_cast<Pack<T>*>(to + row * stride), source);
             continue;
         }
         BARACUDA_KEEP_LOOP
         for (int row = 0; first + row < ROWS; row += TOGETHER, source += TOGETHER * row_stride) {
             const int left = first + row < rows ? columns - column : 0;
             if (aligned && left >= SIZE) {
-                copy_async(reinterpret_cast<Pack<T>*>(to + row * stride), source);
+                copy_of_line(reinterpret_cast<Pack<T>*>(to + row * stride), source);
             } else {
                 BARACUDA_UNROLL
                 for (int s = 0; s < SIZE; ++s) to[row * stride + s] = s < left ? source[s] : T{};
@@ -220,11 +220,13 @@ struct AttentionShape {
 // What a block has: a tile of rows of one head, and a part of what is written.
 struct AttentionPlace { i64 batch, head, first; int part; };
 
-BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i64 parts, i64 heads) {
+// `last_first` is for tiles of queries: causal ones see the more keys the later they come. Of keys it is the reverse.
+BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i64 parts, i64 heads, bool last_first) {
     i64 rest = first_block + blockIdx.x;
     const i64 tiles = (rows + tile - 1) / tile;
     AttentionPlace place;
-    place.first = (tiles - 1 - rest % tiles) * tile;  // the last first: causal ones have most to do
+    const i64 number = rest % tiles;
+    place.first = (last_first ? tiles - 1 - number : number) * tile;
     rest /= tiles;
     place.part = int(rest % parts);
     rest /= parts;

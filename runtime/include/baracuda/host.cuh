@@ -91,6 +91,7 @@ inline char* dynamic_shared() { return host::worker->dynamic_shared; }
 template <class Whole> inline void copy_async(Whole* to, const void* from) {
     host::runtime().copy_async(host::worker, to, from, sizeof(Whole));
 }
+template <class Whole> inline void copy_of_line(Whole* to, const void* from) { copy_async(to, from); }
 inline void commit_copies() { host::runtime().commit_copies(host::worker); }
 template <int PENDING> inline void wait_for_copies() { host::runtime().wait_for_copies(host::worker, PENDING); }
 

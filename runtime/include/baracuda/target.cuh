@@ -84,6 +84,11 @@ template <class Whole> BARACUDA_FN void copy_async(Whole* to, const void* from) 
     if constexpr (sizeof(Whole) == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(address), "l"(from) : "memory");
     else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(address), "l"(from), "n"(sizeof(Whole)) : "memory");
 }
+// 16 bytes of a line of 128 that is used up soon: all of it comes into the cache at once.
+template <class Whole> BARACUDA_FN void copy_of_line(Whole* to, const void* from) {
+    const u32 address = u32(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" :: "r"(address), "l"(from) : "memory");
+}
 BARACUDA_FN void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most PENDING of the thread's groups are still under way.
 template <int PENDING> BARACUDA_FN void wait_for_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }

@@ -288,9 +288,10 @@ struct FloatProduct {
 
     template <bool INNER> BARACUDA_FN static Left load_left(const TileView<f32, INNER>& tile, int outer, int depth,
         int lane) {
+        const f32* const from = tile.at(unit_row(lane, 0), 0) + tile.place(outer, depth);
         Left left;
         BARACUDA_UNROLL
-        for (int r = 0; r < 2; ++r) load_line(left.row[r], tile, outer + unit_row(lane, 2 * r), depth);
+        for (int r = 0; r < 2; ++r) load_line(left.row[r], tile, from + tile.place(unit_row(0, 2 * r), 0));
         return left;
     }
     template <bool INNER, int UNITS>
@@ -298,15 +299,15 @@ struct FloatProduct {
         int lane) {
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; ++unit) {
-            const int first = outer + unit * UNIT_COLUMNS + unit_column(lane, 0);
+            const f32* const from = tile.at(unit_column(lane, 0), 0) + tile.place(outer + unit * UNIT_COLUMNS, depth);
             if constexpr (INNER) {
                 BARACUDA_UNROLL
-                for (int c = 0; c < 2; ++c) load_line(right[unit].column[c], tile, first + c, depth);
+                for (int c = 0; c < 2; ++c) load_line(right[unit].column[c], tile, from + tile.place(c, 0));
             } else {
                 struct alignas(8) Two { float item[2]; };
                 BARACUDA_UNROLL
                 for (int d = 0; d < DEPTH; ++d) {
-                    const Two two = load_whole<Two>(tile.at(first, depth + d));
+                    const Two two = load_whole<Two>(from + tile.place(0, d));
                     right[unit].column[0][d] = two.item[0];
                     right[unit].column[1][d] = two.item[1];
                 }
@@ -324,15 +325,15 @@ struct FloatProduct {
     }
 
 private:
-    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile,
-        int outer, int depth) {
+    template <bool INNER>
+    BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile, const f32* from) {
         if constexpr (INNER) {
-            const Pack<f32> pack = load_pack(tile.at(outer, depth));
+            const Pack<f32> pack = load_pack(from);
             BARACUDA_UNROLL
             for (int d = 0; d < DEPTH; ++d) line[d] = pack.item[d];
         } else {
             BARACUDA_UNROLL
-            for (int d = 0; d < DEPTH; ++d) line[d] = *tile.at(outer, depth + d);
+            for (int d = 0; d < DEPTH; ++d) line[d] = from[tile.place(0, d)];
         }
     }
 };
