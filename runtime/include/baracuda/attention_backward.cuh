@@ -30,9 +30,12 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
     int warp_row, columns;    // columns: of dq
     bool works;
 
-    BARACUDA_FN T* v_tile(i64 number) const { return stages + (number & 1) * STAGE; }
-    BARACUDA_FN T* k_tile(i64 number) const { return v_tile(number) + KEY_TILE; }
-    BARACUDA_FN T* attn_tile(i64 number) const { return k_tile(number) + KEY_TILE; }
+    // Tiles of v, k and attn. The walks go on in turn, so that the stage of a first tile is free.
+    template <bool SUMS> BARACUDA_FN T* stage(i64 number) const {
+        return stages + ((SUMS ? number : tiles + number) & 1) * STAGE;
+    }
+    BARACUDA_FN static T* k_tile(T* stage) { return stage + KEY_TILE; }
+    BARACUDA_FN static T* attn_tile(T* stage) { return stage + 2 * KEY_TILE; }
     BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
     BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
 
@@ -42,12 +45,13 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
     }
     template <bool SUMS> BARACUDA_FN void load(i64 number) const {
         const i64 first_key = key_of<SUMS>(number), k_stride = p.k_rows.stride[2];
-        products.load_right(v_tile(number), first_key, 0);
-        load_tile<Tiles::QUERIES, Tiles::KEYS, Tiles::THREADS>(attn_tile(number), Tiles::KEY_STRIDE, attn + first_key,
+        T* const tile = stage<SUMS>(number);
+        products.load_right(tile, first_key, 0);
+        load_tile<Tiles::QUERIES, Tiles::KEYS, Tiles::THREADS>(attn_tile(tile), Tiles::KEY_STRIDE, attn + first_key,
                                                                p.shape.keys, products.rows, keys_at(first_key),
                                                                p.shape.is_aligned(2));
         if (!SUMS && columns > 0)
-            load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(number), Tiles::HEAD_STRIDE,
+            load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(tile), Tiles::HEAD_STRIDE,
                                                                 k + first_key * k_stride, k_stride, keys_at(first_key),
                                                                 columns, p.shape.is_aligned(0));
     }
@@ -56,8 +60,8 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
     // than memory for them.
     template <bool SUMS, bool CAREFUL>
     BARACUDA_FN void walk(A (&delta)[Tiles::LANE_ROWS], typename Tiles::HeadSum& dq) const {
-        __syncthreads();  // the stages of another walk are free
         if (SUMS) products.load_left(0);
+        else products.load_left_again();
         if (tiles > 0) load<SUMS>(0);
         commit_copies();
         BARACUDA_KEEP_LOOP
@@ -67,21 +71,22 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
             if (number + 1 < tiles) load<SUMS>(number + 1);
             commit_copies();
             const i64 first_key = key_of<SUMS>(number);
+            T* const tile = stage<SUMS>(number);
             typename Tiles::KeySum dattn;
-            products.multiply(dattn, v_tile(number), first_key, warp_row, works);
+            products.multiply(dattn, tile, first_key, warp_row, works, number + 1 < tiles);
             if (CAREFUL) {
-                keep_finite<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(number), Tiles::HEAD_STRIDE);
+                keep_finite<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(tile), Tiles::HEAD_STRIDE);
                 __syncthreads();
             }
             if (!works) continue;
-            T* const weights = attn_tile(number) + warp_row * Tiles::KEY_STRIDE;  // then the gradients of the scores
+            T* const weights = attn_tile(tile) + warp_row * Tiles::KEY_STRIDE;  // then the gradients of the scores
             change<SUMS>(weights, dattn, delta);
             if (SUMS) continue;
             __syncwarp();
             if (!CAREFUL && dscores != nullptr) store_scores(weights, first_key);
             if (columns == 0) continue;
             const TileView<T, true> view = {weights, Tiles::KEY_STRIDE};
-            multiply_tiles<typename Tiles::Product>(dq, view, 0, TileView<T, false>{k_tile(number), Tiles::HEAD_STRIDE},
+            multiply_tiles<typename Tiles::Product>(dq, view, 0, TileView<T, false>{k_tile(tile), Tiles::HEAD_STRIDE},
                                                     0, Tiles::KEYS);
             if (CAREFUL)
                 add_not_finite<T>(dq, view, 0, columns, keys_at(first_key), [&](int key, int column) {
@@ -115,7 +120,7 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
     // Of the keys that nobody sees, those that the sums over queries read: of a tile of keys, from the first query on
     // that sees one of them, in whole steps.
     BARACUDA_FN void store_unseen(i64 end) const {
-        T* const weights = attn_tile(0) + warp_row * Tiles::KEY_STRIDE;
+        T* const weights = attn_tile(stages) + warp_row * Tiles::KEY_STRIDE;
         const i64 read = end + Tiles::QUERIES + Tiles::KEYS, stop = read < p.shape.keys ? read : p.shape.keys;
         if (tiles * Tiles::KEYS >= stop) return;
         __syncwarp();  // the last products have read the tile
@@ -161,12 +166,9 @@ BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, con
     block.template walk<false, false>(delta, dq);
     if (works && dscores != nullptr) block.store_unseen(end);
     if (columns == 0) return;
-    wait_for_copies<0>();
     if (__syncthreads_or(works && !all_finite(dq))) {
         clear(dq);
         block.template walk<false, true>(delta, dq);
-        wait_for_copies<0>();
-        __syncthreads();  // the tile of dy is free
     }
     if (works)
         store_sum<T>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2] + first_column,

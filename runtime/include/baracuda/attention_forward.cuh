@@ -22,7 +22,8 @@ template <class T> BARACUDA_FN compute_t<T> mask_term(const AttentionForward& p,
 
 // exp(x) for x <= 0, to more digits than T has.
 template <class T> BARACUDA_FN compute_t<T> weight_of(compute_t<T> x) {
-    if constexpr (sizeof(T) == 2) return exp2(x * 1.44269504f);
+    // 2^64 times as large on the way, where no power is subnormal.
+    if constexpr (sizeof(T) == 2) return exp2_normal(x * 1.44269504f + 64.0f) * 0x1p-64f;
     else return exp(x);
 }
 
@@ -43,8 +44,11 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
     int warp_row, columns;       // columns: of y
     bool works;
 
-    BARACUDA_FN T* k_tile(i64 number) const { return stages + (number & 1) * STAGE; }
-    BARACUDA_FN T* v_tile(i64 number) const { return k_tile(number) + KEY_TILE; }
+    // Tiles of k and v. The walks go on in turn, so that the stage of a first tile is free.
+    template <bool VALUES> BARACUDA_FN T* k_tile(i64 number) const {
+        return stages + ((VALUES ? number : tiles + number) & 1) * STAGE;
+    }
+    BARACUDA_FN T* v_tile(i64 number) const { return k_tile<true>(number) + KEY_TILE; }
     BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
     BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
     BARACUDA_FN TileView<T, true> weight_view() const { return {weights, Tiles::KEY_STRIDE}; }
@@ -54,16 +58,16 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
 
     template <bool VALUES> BARACUDA_FN void load(i64 number) const {
         const i64 first_key = number * Tiles::KEYS, v_stride = p.v_rows.stride[2];
-        products.load_right(k_tile(number), first_key, 0);
+        products.load_right(k_tile<VALUES>(number), first_key, 0);
         if (VALUES)
             load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(v_tile(number), Tiles::HEAD_STRIDE, v + first_key * v_stride,
                                                                 v_stride, keys_at(first_key), columns,
                                                                 p.shape.is_aligned(2));
     }
-    // The first keys and, VALUES, values; the queries where they are not there yet.
+    // The first keys and, VALUES, values; the queries where they are not there.
     template <bool VALUES> BARACUDA_FN void begin(bool queries) const {
-        __syncthreads();  // the stages of another walk are free
         if (queries) products.load_left(0);
+        else products.load_left_again();
         if (tiles > 0) load<VALUES>(0);
         commit_copies();
     }
@@ -126,7 +130,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         for (i64 number = 0; number < tiles; ++number) {
             reach<true>(number);
             typename Tiles::KeySum sum;
-            products.multiply(sum, k_tile(number), number * Tiles::KEYS, warp_row, works);
+            products.multiply(sum, k_tile<true>(number), number * Tiles::KEYS, warp_row, works, number + 1 < tiles);
             if (CAREFUL) {
                 keep_finite<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(v_tile(number), Tiles::HEAD_STRIDE);
                 __syncthreads();
@@ -164,7 +168,6 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                                                     0, Tiles::KEYS);
             __syncwarp();  // the weights are free
         }
-        wait_for_copies<0>();
     }
 
     // The weights themselves, where they are asked for, and what care has left out of y. The products are found anew.
@@ -177,7 +180,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
             reach<false>(number);
             const i64 first_key = number * Tiles::KEYS;
             typename Tiles::KeySum sum;
-            products.multiply(sum, k_tile(number), first_key, warp_row, works);
+            products.multiply(sum, k_tile<false>(number), first_key, warp_row, works, number + 1 < tiles);
             if (!works) continue;
             find_scores(sum, first_key);
             BARACUDA_UNROLL
@@ -257,8 +260,6 @@ BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& for
             for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= share[r];
     }
     if (attn != nullptr || careful) block.find_attn(y, base, total, share, careful);
-    wait_for_copies<0>();
-    __syncthreads();  // the tile of q is free
     if (works)
         store_sum<T>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2] + first_column,
                      p.y_rows.stride[2], q_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y,

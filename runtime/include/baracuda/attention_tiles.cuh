@@ -236,7 +236,7 @@ BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i
 }
 
 // The products of a block's queries with tiles of keys. Rows that fit HEAD stay in shared memory; of longer ones the first
-// part is there where a tile begins.
+// part is there where a tile begins. A warp reads its own rows of the left tile alone.
 template <class Tiles> struct RowsByKeys {
     using T = typename Tiles::T;
     T* left_tile;
@@ -249,20 +249,28 @@ template <class Tiles> struct RowsByKeys {
         load_tile<Tiles::QUERIES, Tiles::HEAD, Tiles::THREADS>(left_tile, Tiles::HEAD_STRIDE, left + part, left_stride,
                                                                rows, at_most(extent - part, Tiles::HEAD), left_aligned);
     }
+    // For another walk.
+    BARACUDA_FN void load_left_again() const {
+        if (extent <= Tiles::HEAD) return;
+        __syncthreads();  // the last part is free
+        load_left(0);
+    }
     BARACUDA_FN void load_right(T* tile, i64 first_key, i64 part) const {
         load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(
             tile, Tiles::HEAD_STRIDE, right + first_key * right_stride + part, right_stride,
             at_most(keys - first_key, Tiles::KEYS), at_most(extent - part, Tiles::HEAD), right_aligned);
     }
-    BARACUDA_FN void multiply(typename Tiles::KeySum& sum, T* right_tile, i64 first_key, int warp_row, bool works) const {
+    // `more`: another tile follows.
+    BARACUDA_FN void multiply(typename Tiles::KeySum& sum, T* right_tile, i64 first_key, int warp_row, bool works,
+                              bool more) const {
         clear(sum);
         for (i64 part = 0;;) {
             if (works)
                 multiply_tiles<typename Tiles::Product>(
                     sum, TileView<T, true>{left_tile, Tiles::HEAD_STRIDE}, warp_row,
                     TileView<T, true>{right_tile, Tiles::HEAD_STRIDE}, 0, whole_steps(at_most(extent - part, Tiles::HEAD)));
-            if (extent <= Tiles::HEAD) return;
             part += Tiles::HEAD;
+            if (part >= extent && (extent <= Tiles::HEAD || !more)) return;
             __syncthreads();  // the tiles are free
             load_left(part < extent ? part : 0);
             if (part < extent) load_right(right_tile, first_key, part);
