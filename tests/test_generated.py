@@ -62,7 +62,7 @@ LONG_ENTRIES = {
 #: Of these, the ones that may be longer than twice ENTRY_LINES.
 LONGEST_ENTRIES = {"rms_norm", "layer_norm", "rope", "sdpa"}
 
-DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\w+\) (\w+)\(')
+DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\([\w, ]+\) (\w+)\(')
 
 
 @pytest.fixture(scope="module")
