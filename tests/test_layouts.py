@@ -115,7 +115,7 @@ def test_odd_lengths_at_odd_addresses(backend, op, direction, dtype):
         compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), "misaligned"), want)
 
 
-# Extents and a layout whose fast axis is not the last: tiles side by side along either axis, several blocks, edges,
+# Extents and a layout whose fast axis is not the last: tiles along either axis, several blocks, edges,
 # odd extents, outer axes, and lines shorter than a tile.
 TURNED = [
     ((72, 136), "transposed"),
