@@ -60,9 +60,10 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
     // than memory for them.
     template <bool SUMS, bool CAREFUL>
     BARACUDA_FN void walk(A (&delta)[Tiles::LANE_ROWS], typename Tiles::HeadSum& dq) const {
+        if (tiles == 0) return;  // nobody would wait for the copies
         if (SUMS) products.load_left(0);
         else products.load_left_again();
-        if (tiles > 0) load<SUMS>(0);
+        load<SUMS>(0);
         commit_copies();
         BARACUDA_KEEP_LOOP
         for (i64 number = 0; number < tiles; ++number) {

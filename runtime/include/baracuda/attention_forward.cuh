@@ -66,9 +66,10 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
     }
     // The first keys and, VALUES, values; the queries where they are not there.
     template <bool VALUES> BARACUDA_FN void begin(bool queries) const {
+        if (tiles == 0) return;  // nobody would wait for the copies
         if (queries) products.load_left(0);
         else products.load_left_again();
-        if (tiles > 0) load<VALUES>(0);
+        load<VALUES>(0);
         commit_copies();
     }
     // Waits for a tile, and begins to copy the next.
