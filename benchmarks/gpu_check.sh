@@ -105,11 +105,18 @@ step rope 60 "$out/benchmarks.log" "$python" benchmarks/rope.py --quick --no-com
 told rope
 step norms 60 "$out/benchmarks.log" "$python" benchmarks/norms.py --quick --no-compile --budget 40 --out "$out"
 told norms
+step attention 75 "$out/benchmarks.log" \
+    "$python" benchmarks/attention.py --quick --no-compile --budget 45 --out "$out"
+told attention
+# A sample: all inputs of all functions take minutes.
+step accuracy 60 "$out/benchmarks.log" \
+    "$python" benchmarks/accuracy.py --sample 16777216 --budget 40 --out "$out"
+told accuracy
 room=$(($(left) - 15))
 step reductions 240 "$out/benchmarks.log" \
     "$python" benchmarks/reductions.py --quick --budget $((room > 30 ? room - 30 : 1)) --out "$out"
 told reductions
-rm -f "$out"/{overhead,elementwise,rope,norms,reductions}.md # benchmarks.log has the tables
+rm -f "$out"/{overhead,elementwise,rope,norms,attention,accuracy,reductions}.md # benchmarks.log has the tables
 
 grep -hs 'FAILED' "$out/benchmarks.log" | head -20
 printf '%s\n' "${summary[@]}"

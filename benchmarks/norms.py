@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bits import RUNS, bits, differing
 from cases import Case
 from comparison import Bench
 from options import bench, parser
@@ -41,7 +42,6 @@ SHAPES = (
     ("softmax", "f32", (16384, 4096)),
 )
 SMALL = ((37, 512), (9, 130))
-RUNS = 20
 
 
 def norm_plans(kind: str, options: argparse.Namespace) -> Iterator[tuple[type[Plan], Any]]:
@@ -68,24 +68,15 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
 # Checks
 
 
-def bits(torch: Any, tensor: Any) -> Any:
-    """The bytes of a tensor."""
-    return tensor.contiguous().view(torch.uint8)
-
-
 def check_bits(torch: Any, runner: Bench, case: Case) -> str | None:
     """What is wrong: twenty runs, and one without a workspace, are to give equal bits. None: nothing is."""
     data = runner.make.data(case, peer_of(torch, case.plan, case.kind))
     outputs = [rule.name for rule in case.plan.TENSORS if rule.io == "out" and rule.name in data.run.tensors]
-    data.run.launch()
-    runner.timer.synchronize()
-    first = {name: bits(torch, data.run.tensors[name]).clone() for name in outputs}
-    for _ in range(RUNS - 1):
-        data.run.launch()
-    runner.timer.synchronize()
-    for name, want in first.items():
-        if not torch.equal(bits(torch, data.run.tensors[name]), want):
-            return f"{name} differs from run to run"
+    tensors = {name: data.run.tensors[name] for name in outputs}
+    name = differing(torch, data.run.launch, runner.timer.synchronize, tensors)
+    if name is not None:
+        return f"{name} differs among {RUNS} runs"
+    first = {name: bits(torch, tensor).clone() for name, tensor in tensors.items()}
     stream = stream_for(torch, runner.make.device)
     plain = case.plan.select(stream, data.run.plan.desc, PlanPreference(max_workspace=0))
     for name in outputs:

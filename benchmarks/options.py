@@ -11,7 +11,7 @@ from comparison import Bench
 from report import Report, facts
 from timing import timer_for
 
-__all__ = ["bench", "parser"]
+__all__ = ["bench", "parser", "torch_and_report", "words"]
 
 REPEATS, QUICK_REPEATS = 30, 10
 
@@ -45,12 +45,17 @@ def words(text: str) -> tuple[str, ...]:
 
 def bench(name: str, options: argparse.Namespace) -> tuple[Any, Bench]:
     """PyTorch and a bench, as the options ask."""
-    torch: Any = importlib.import_module("torch")
+    torch, report = torch_and_report(name, options.out, options.device)
     # Their compiled backward could else run but once on what its forward kept.
     config: Any = importlib.import_module("torch._functorch.config")
     config.donated_buffer = False
     torch.backends.cuda.matmul.allow_tf32 = False
-    report = Report(name, options.out, facts(torch, options.device))
     timer = timer_for(torch, options.device)
     repeats = QUICK_REPEATS if options.quick else REPEATS
     return torch, Bench(torch, timer, options.device, report, repeats, options.budget)
+
+
+def torch_and_report(name: str, out: Path | None, device: str) -> tuple[Any, Report]:
+    """PyTorch and an empty report with the facts of the machine."""
+    torch: Any = importlib.import_module("torch")
+    return torch, Report(name, out, facts(torch, device))

@@ -84,7 +84,9 @@ def plan_calls(library: Library, plan_class: type[Plan], desc: Any) -> dict[str,
     """The ways to run a plan."""
     plan = plan_class.select(library.stream, desc)
     shapes = plan_class.shapes(desc)
+    conditions = {rule.name for rule in plan_class.TENSORS if rule.element == "bool"}
     tensors = {name: library.make(shapes[name][0]) for name in given(plan_class, desc)}
+    tensors |= {name: tensor > 0 for name, tensor in tensors.items() if name in conditions}
     nbytes = plan.workspace_size()
     workspace = library.make((nbytes // 4 + 1,)) if nbytes else None
     if workspace is not None and plan.device.kind == "host":

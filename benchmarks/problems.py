@@ -114,7 +114,9 @@ def given(plan: type[Plan], desc: Any) -> tuple[str, ...]:
 
 
 def stored(rule: TensorRule, desc: Any, element: bc.ElementKind) -> bc.ElementKind:
-    """The element kind of a tensor: the problem's, or the one that it is computed in."""
+    """The element kind of a tensor: the problem's, the one that it is computed in, or bool of a condition."""
+    if rule.element == "bool":
+        return bc.ElementKind.BOOL
     return element.compute if getattr(desc, rule.element or "", "") == "compute" else element
 
 

@@ -200,7 +200,8 @@ def launch(
         where = place(shape, layout, rules[name].layout == "inner")
         content, own = None, stored(rules[name], plan.desc, element)
         if rules[name].io == "in":
-            content = random.standard_normal(where.length).astype(own.numpy).view(np.uint8)
+            normal = random.standard_normal(where.length)
+            content = (normal > 0 if own is bc.ElementKind.BOOL else normal.astype(own.numpy)).view(np.uint8)
         nbytes = where.length * own.itemsize
         address, owner = memory.allocate(nbytes, content)
         tensors[name] = bc.TensorRef(

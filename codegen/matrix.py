@@ -29,7 +29,7 @@ STATE_VARIANTS = {
 }
 #: The variant of an aggregate that also maps elements, for rows that a block can hold.
 KEPT_VARIANTS = {"kept": ("NARROW", "Wide", "aggregate_kept_rows")}
-#: The same for short rows, where no input is the same for all rows.
+#: The same for short rows.
 SHORT_VARIANTS = {"kept_short": ("NARROW", "Wide", "aggregate_kept_short_rows")}
 ELEMENT_VARIANTS = {
     "contig": ("NARROW", "Wide", "map_rows"),
@@ -86,8 +86,7 @@ def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:
     if not program.outputs:
         return STATE_VARIANTS
     maps = {f"map_{name}": how for name, how in ELEMENT_VARIANTS.items()}
-    short = {} if program.column_inputs else SHORT_VARIANTS
-    return STATE_VARIANTS | KEPT_VARIANTS | short | maps
+    return STATE_VARIANTS | KEPT_VARIANTS | SHORT_VARIANTS | maps
 
 
 #: Variants of the sums over rows that the outputs of columns are, which are their functions in the headers.

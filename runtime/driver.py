@@ -29,6 +29,9 @@ _EVENT_DISABLE_TIMING = 2  # cudaEventDisableTiming: such events are the cheapes
 _NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED
 _CAPTURE_IMPLICIT = 906  # cudaErrorStreamCaptureImplicit
 
+# Bytes of shared memory: what the driver takes of each block's, and the steps in which it is given.
+_SHARED_RESERVED = 1024
+_SHARED_STEP = 128
 # What a block gets without asking, in bytes.
 _SHARED_WITHOUT_OPT_IN = 48 * 1024
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
@@ -285,6 +288,12 @@ class CudaKernel:
                 return int(driver.funcGetAttribute(attribute, self.function))
         except Exception as error:
             _fail(self.symbol, error)
+
+    def shared_to_hold(self, blocks: int) -> int:
+        """Bytes of dynamic shared memory of a block with which a multiprocessor holds at most `blocks`."""
+        all_of_it = max_shared_memory(self.index) + _SHARED_RESERVED
+        too_many = all_of_it // (blocks + 1) // _SHARED_STEP * _SHARED_STEP
+        return max(too_many + _SHARED_STEP - _SHARED_RESERVED - self.static_shared, 0)
 
     def pack(self, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes) -> CudaLaunch:
         """A launch of ``grid`` blocks of ``threads`` threads with ``shared_bytes`` of dynamic shared memory.

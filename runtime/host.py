@@ -216,6 +216,11 @@ class HostKernel:
         self._function = function
         self._executor = executor
 
+    def shared_to_hold(self, blocks: int) -> int:
+        """None: there is no multiprocessor that holds blocks."""
+        del blocks
+        return 0
+
     def pack(
         self,
         grid: tuple[int, int, int],

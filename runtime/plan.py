@@ -413,7 +413,8 @@ class Plan:
     def _pack(self, step: LaunchStep) -> Launch:
         """A launch with null pointers."""
         kernel = self._kernels[step.variant]
-        return kernel.pack((step.grid, 1, 1), step.threads, step.shared, step.blank)
+        held = kernel.shared_to_hold(step.resident) if step.resident else 0
+        return kernel.pack((step.grid, 1, 1), step.threads, max(step.shared, held), step.blank)
 
     def _by_name(self, tensors: Row) -> Tensors:
         return {rule.name: tensor for rule, tensor in zip(self.TENSORS, tensors, strict=True)}

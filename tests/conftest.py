@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-op",
         action="store_true",
-        help="check layouts, shapes, streams and determinism of every op, not of one for each form of kernel",
+        help="check layouts, shapes, runs and faults of every op, not of one for each form of kernel",
     )
 
 

@@ -16,7 +16,7 @@ def condition(layout: str) -> np.ndarray:
         flat = np.resize(np.arange(256, dtype=np.uint8) * 37, np.prod(SHAPE) + 1)
         return flat[1:].reshape(SHAPE).view(bool)
     flat = np.resize(np.arange(256, dtype=np.uint8) * 37, np.prod(SHAPE) * 2)
-    return flat.reshape(SHAPE[::-1] + (2,))[..., 0].T.view(bool)
+    return flat.reshape((*SHAPE[::-1], 2))[..., 0].T.view(bool)
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "transposed"])
@@ -44,7 +44,7 @@ def test_sums_over_broadcast_axes(layout: str, shapes: tuple[tuple[int, ...], ..
     plan(dy=dy, condition=flags, da=da, db=db, workspace=workspace)
     truth = flags.view(np.uint8) != 0
     for got, terms in ((da, np.where(truth, dy, 0)), (db, np.where(truth, 0, dy))):
-        lacking = tuple(axis for axis in (0, 1) if ((1, 1) + got.shape)[axis - 2] != SHAPE[axis])
+        lacking = tuple(axis for axis in (0, 1) if (1, 1, *got.shape)[axis - 2] != SHAPE[axis])
         np.testing.assert_array_equal(got, terms.sum(lacking, keepdims=True).reshape(got.shape))
 
 

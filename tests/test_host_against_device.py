@@ -61,6 +61,8 @@ def expressions(program):
 
 
 def only_ieee(program, family):
+    if family.template == "attention":  # its exponentials and the order of its products are not the formulas'
+        return False
     # Sine and cosine of an angle are the library's own.
     own = {"sin", "cos"} if family.pairs is not None and uses_own_trigonometry(program) else set()
     return all(name in IEEE | own for expression in expressions(program) for name in calls(expression))

@@ -145,6 +145,8 @@ def test_functions_of_one_argument(apply: Apply, dtype: str, name: str) -> None:
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], int]] = {
     "atan2": (mpmath.atan2, 3),
     "hypot": (mpmath.hypot, 3),
+    "scaled_exp": (lambda x, y: x * mpmath.exp(y), 3),
+    "scaled_exp2": (lambda x, y: x * mpmath.power(2, y), 3),
     "pow": (lambda x, y: mpmath.power(x, y) if x > 0 or y == int(y) else mpmath.nan, 5),
 }
 
@@ -180,6 +182,11 @@ def test_special_values_of_two_arguments(apply: Apply, name: str, pairs: Any, wa
     got = apply(name, x, y)
     keep = np.array([value is not None for value in want])
     same(got[keep], np.array([value for value in want if value is not None], dtype=np.float64))
+
+
+def test_hypot_of_the_largest_numbers(apply: Apply, dtype: str) -> None:
+    most = np.finfo(TYPES[dtype]).max
+    same(apply("hypot", np.array([most, -3, most]), np.array([2, most, most])), [most, most, INF])
 
 
 def test_quotients_follow_python(apply: Apply, dtype: str) -> None:

@@ -361,7 +361,8 @@ def test_frequencies_beyond_one_launch(backend, layout, size, rotary, launches):
 def test_the_spread_over_blocks_changes_no_bit(backend, monkeypatch, wanted, shape):
     x = noise("bf16", *shape)
     want = [turned(backend, "bf16", x, layout=layout) for layout in ("interleaved", "half")]
-    monkeypatch.setattr(rotate, "WANTED_BLOCKS", wanted)
+    monkeypatch.setattr(rotate, "FEW_BLOCKS", wanted)
+    monkeypatch.setattr(rotate, "MANY_BLOCKS", wanted)
     got = [turned(backend, "bf16", x, layout=layout) for layout in ("interleaved", "half")]
     for ours, theirs in zip(got, want, strict=True):
         assert_same_bits(ours, theirs)

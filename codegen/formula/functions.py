@@ -124,6 +124,8 @@ _TABLE = (
     _special("i1e_slope", "bessel.cuh", "derivative of i1e, accurate in the tails"),
     _special("digamma", "gamma.cuh", "derivative of lgamma; NaN at the negative integers"),
     _special("trigamma", "gamma.cuh", "derivative of digamma"),
+    _two("scaled_exp", numeric.scaled("exp"), "x * e**y where e**y alone may over- or underflow"),
+    _two("scaled_exp2", numeric.scaled("exp2"), "x * 2**y where 2**y alone may over- or underflow"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     _two("pow", plain("power"), "x**y as Python's floats define it", "math.pow"),
     _two("fmod", plain("fmod"), "remainder with the sign of the dividend, exact", "math.fmod"),

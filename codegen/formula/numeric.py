@@ -43,6 +43,33 @@ def is_wide(x: Array) -> bool:
     return bool(x.dtype.kind == "f" and x.dtype.itemsize > 8)
 
 
+def to_mpmath(value: Any) -> Any:
+    """A longdouble as a number of mpmath, exactly; call it with at least 64 bits of precision."""
+    import mpmath
+
+    if not np.isfinite(value):
+        return mpmath.mpf(float(value))
+    part, power = np.frexp(np.longdouble(value))
+    high = float(part)
+    return mpmath.ldexp(mpmath.mpf(high) + mpmath.mpf(float(part - np.longdouble(high))), int(power))
+
+
+def to_wide(value: Any) -> Any:
+    """A number of mpmath as a longdouble; NaN for one that is not real."""
+    import mpmath
+
+    if isinstance(value, mpmath.mpc):
+        return np.longdouble("nan")
+    if not mpmath.isfinite(value):
+        return np.longdouble(float(value))
+    part, power = mpmath.frexp(value)
+    high = float(part)
+    wide = np.longdouble(high) + np.longdouble(float(part - mpmath.mpf(high)))
+    # Beyond the bounds every number is zero or infinite.
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(wide, int(min(max(power, -20_000), 20_000)))
+
+
 def by_mpmath(name: str | Callable[[Any], Any], x: Array) -> Array:
     """A function of mpmath, or one of its numbers, for each of an array of longdoubles."""
     import mpmath
@@ -52,21 +79,14 @@ def by_mpmath(name: str | Callable[[Any], Any], x: Array) -> Array:
     def one(value: Any) -> Any:
         if np.isnan(value):
             return value
-        high = float(value)
         with mpmath.workprec(160):
-            exact = mpmath.mpf(high)
-            if np.isfinite(high):
-                exact += mpmath.mpf(float(value - np.longdouble(high)))
             try:
-                result = function(exact)
+                result = function(to_mpmath(value))
             except ValueError:
                 return np.longdouble("nan")  # a pole
             if isinstance(result, mpmath.mpc):
                 result = result.real if name == "loggamma" else mpmath.nan
-            head = float(result)
-            if not np.isfinite(head):
-                return np.longdouble(head)
-            return np.longdouble(head) + np.longdouble(float(result - mpmath.mpf(head)))
+            return to_wide(result)
 
     # Tests ask for the same few numbers in every combination; the sign of a zero makes two of one.
     known: dict[Any, Any] = {}
@@ -145,6 +165,20 @@ def sigmoid(xp: Any, x: Array) -> Array:
     one = x.dtype.type(1)
     z = xp.exp(-xp.abs(x))
     return xp.where(x >= 0, one, z) / (one + z)
+
+
+def scaled(power_name: str) -> Implementation:
+    """A number times a power, in factors that are normal numbers; an infinite one stays so."""
+
+    def call(xp: Any, x: Array, y: Array) -> Array:
+        power, info = getattr(xp, power_name), xp.finfo(y.dtype)
+        most = y.dtype.type({4: 80, 8: 700}.get(y.dtype.itemsize, 11000))
+        first = xp.clip(y, -most, most)
+        second = xp.clip(y - first, -most, most)
+        last = xp.maximum(power(y - first - second), info.smallest_subnormal)
+        return x * power(first) * power(second) * last
+
+    return call
 
 
 def remainder(xp: Any, a: Array, b: Array) -> Array:

@@ -151,7 +151,7 @@ def _unfitted(problem: Problem, tensors: Arrays) -> dict[str, Any]:
 def _value(problem: Problem, output: str, env: dict[str, Any], parts: dict[str, Any]) -> Any:
     """An output's reference; the named parts that it needs are computed once, into `parts`."""
     op, exact = problem.op, problem.dtype == "f64"
-    for name in _parts_of(op.ref[output], op.ref_lets):
+    for name in parts_of(op.ref[output], op.ref_lets):
         if name not in parts:
             parts[name] = _part(op.ref_lets[name], {**env, **parts}, exact)
     return reference(op.ref[output], {**env, **parts}, exact=exact)
@@ -163,7 +163,7 @@ def _parts(problem: Problem, names: Sequence[str], env: dict[str, Any]) -> dict[
     parts: dict[str, Any] = {}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for name in _parts_of(" ".join(names), lets):
+        for name in parts_of(" ".join(names), lets):
             parts[name] = _part(lets[name], {**env, **parts}, problem.dtype == "f64")
     return {name: reference(name, parts) for name in names if name in lets}
 
@@ -197,7 +197,7 @@ def _identity(value: Any) -> Any:
     return type(value).__name__, value
 
 
-def _parts_of(text: str, parts: Mapping[str, str]) -> list[str]:
+def parts_of(text: str, parts: Mapping[str, str]) -> list[str]:
     """The parts that an expression needs, in their order: a forward lacks what a backward's parts read."""
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     for name in reversed([*parts]):

@@ -1471,16 +1471,14 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (3 * c) / c
 
     EXP (f16, bf16, f32, f64): e to the power of x
-        h = max(exp(x / 2), smallest_subnormal)
-        dx = dy * h * h
+        dx = scaled_exp(dy, x)
 
     EXP2 (f16, bf16, f32, f64): 2 to the power of x
-        h = max(exp2(x / 2), smallest_subnormal)
-        dx = dy * 0.6931471805599453 * h * h
+        product = scaled_exp2(dy, x)
+        dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy * 0.6931471805599453, x)
 
     EXPM1 (f16, bf16, f32, f64): exp(x) - 1, accurate near 0
-        h = max(exp(x / 2), smallest_subnormal)
-        dx = dy * h * h
+        dx = scaled_exp(dy, x)
 
     LOG (f16, bf16, f32, f64): natural logarithm
         dx = dy / x
@@ -1571,8 +1569,7 @@ class UnaryBackwardPlan(Plan):
         dx = 0 if x <= -3 or x >= 3 else dy / 6
 
     SELU (f16, bf16, f32, f64): 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017
-        h = max(exp(x / 2), smallest_subnormal)
-        dx = dy * 1.0507009873554805 if x > 0 else dy * h * h * 1.7580993408473766
+        dx = dy * 1.0507009873554805 if x > 0 else scaled_exp(dy, x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
         d = max(normal_density(x), smallest_subnormal)
@@ -3315,8 +3312,7 @@ class UnaryParamBackwardPlan(Plan):
 
     ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
         alpha = param (1 unless given)
-        h = max(exp(x / 2), smallest_subnormal)
-        dx = dy if x > 0 else dy * h * h * alpha
+        dx = dy if x > 0 else scaled_exp(dy, x) * alpha
 
     LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
         slope = param (0.01 unless given)
@@ -3355,8 +3351,7 @@ class UnaryParamBackwardPlan(Plan):
         alpha = param (1 unless given)
         q = x / alpha
         rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
-        h = max(exp(q / 2), smallest_subnormal)
-        dx = dy if x > 0 else dy * h * (1 + rest) * h
+        dx = dy if x > 0 else scaled_exp(dy, q) * (1 + rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none

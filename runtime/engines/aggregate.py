@@ -35,8 +35,12 @@ LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
 
-#: Rows that blocks share aim at this many: two a multiprocessor, and few streams of memory.
-BUSY_BLOCKS = 256
+#: Rows that blocks share aim at this many: about one a multiprocessor, and few streams of memory.
+BUSY_BLOCKS = 128
+#: So many blocks a multiprocessor aggregate rows without mapping them: enough, and few streams of memory.
+#: By these variants.
+RESIDENT_BLOCKS = 2
+RESIDENT = ("contig", "long", "columns")
 
 #: Rows of which a lane has so many packs at most stay in registers: IN_REGISTERS of kept_rows.cuh.
 IN_REGISTERS = 4
@@ -317,7 +321,7 @@ class Rows:
 
     def _is_short(self) -> bool:
         """Whether a lane's registers hold its packs of a row."""
-        return self._packs_of_lane() <= IN_REGISTERS and not self.program.column_inputs
+        return self._packs_of_lane() <= IN_REGISTERS
 
     @staticmethod
     def _given(names: tuple[str, ...], tensors: Tensors) -> int:
@@ -362,6 +366,7 @@ class Rows:
         else:
             grid = ceil_div(self._rows, THREADS // (spread.lanes * spread.warps)) * spread.splits
         states = ("workspace", self._nodes_bytes(spread.splits if node_splits is None else node_splits))
+        resident = RESIDENT_BLOCKS if program.state and not program.outputs and variant in RESIDENT else 0
         operands, walked = len(program.names), len(program.element_places)
         values = (
             *(name if tensors[name] is not None else None for name in program.names),
@@ -381,7 +386,7 @@ class Rows:
             *axes_values(layout.reduced, layout.wide, walked),
         )
         form = f"{operands}P 2P 5q 5i {axes_format(True, operands)} {axes_format(layout.wide, walked)}"
-        return LaunchStep(program.prefix + variant, grid, form, values, self._tail)
+        return LaunchStep(program.prefix + variant, grid, form, values, self._tail, resident=resident)
 
 
 class AggregateEngine(Engine):

@@ -46,6 +46,7 @@ class LaunchStep:
         tail: bytes behind them: the op's scalars.
         threads: of a block.
         shared: bytes of dynamic shared memory.
+        resident: how many blocks a multiprocessor is to hold at most; 0 for as many as it can.
     """
 
     variant: str
@@ -55,6 +56,7 @@ class LaunchStep:
     tail: bytes
     threads: int = THREADS
     shared: int = 0
+    resident: int = 0
 
     @property
     def pointers(self) -> tuple[str | tuple[str, int] | None, ...]:

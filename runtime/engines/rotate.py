@@ -20,8 +20,11 @@ __all__ = ["RotateEngine"]
 #: Pairs whose frequencies one launch carries: TABLE_PAIRS of rotate.cuh.
 TABLE_PAIRS = 128
 
+#: Accesses that a thread keeps in flight: ROTATE_ACCESSES of rotate.cuh.
+ACCESSES = 4
+
 #: Blocks that a launch is split into where it has the planes for them: several waves of the largest card.
-WANTED_BLOCKS = 2048
+FEW_BLOCKS, MANY_BLOCKS = 2048, 16384
 
 #: `Rotate` of rotate.cuh behind its four pointers.
 FORMAT = "4P 19q 3I i 3I 3I 4i 2I"
@@ -37,11 +40,13 @@ class _Units:
         width: elements an access.
         pairs: pairs a unit.
         count: units a row.
+        runs: accesses a unit.
     """
 
     width: int
     pairs: int
     count: int
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -97,10 +102,13 @@ class RotateEngine(Engine):
         rows, planes = ((batch, length), (1, heads)) if apart else ((1, length), (batch, heads))
         units = self._units_of(given, result)
         inverse = frequencies.strides[0] if frequencies is not None and frequencies.shape[0] > 1 else 0
+        # What a block takes to find an angle is little beside so many planes that turn by it.
+        turned = 4 * units.pairs // self.problem.element.itemsize
         steps = []
         for first, count in self._slices(units):
             for start, part in _parts(planes):
-                spread = _spread(count, rows, part, _rows_first(heads, length, reading, writing))
+                beside = _rows_first(heads, length, reading, writing)
+                spread = _spread(count, rows, part, beside, ACCESSES // units.runs, turned)
                 axes = (0, 2) if apart else (2, 2)
                 values = (
                     op.inputs[0],
@@ -146,9 +154,11 @@ class RotateEngine(Engine):
         )
         if self._interleaved:
             elements = size if packed else 2
-            return _Units(size if packed else 1, elements // 2, ceil_div(extent, elements))
+            return _Units(
+                size if packed else 1, elements // 2, ceil_div(extent, elements), 1 if packed else 2
+            )
         width = size if packed else 1
-        return _Units(width, width, pairs // width + ceil_div(extent - 2 * pairs, 2 * width))
+        return _Units(width, width, pairs // width + ceil_div(extent - 2 * pairs, 2 * width), 2)
 
     def _slices(self, units: _Units) -> Iterator[tuple[int, int]]:
         """The first unit and the number of units of each launch; the last has what is behind the pairs."""
@@ -198,8 +208,19 @@ def _parts(planes: tuple[int, int]) -> Iterator[tuple[tuple[int, int], tuple[int
             yield (low, start), (min(outer, planes[0] - low), min(inner, planes[1] - start))
 
 
-def _spread(units: int, rows: tuple[int, int], planes: tuple[int, int], rows_beside: bool) -> _Spread:
-    """Neighbouring threads take what lies side by side: units, then rows or planes."""
+def _spread(
+    units: int, rows: tuple[int, int], planes: tuple[int, int], rows_beside: bool, at_once: int, turned: int
+) -> _Spread:
+    """Neighbouring threads take what lies side by side: units, then rows or planes.
+
+    Args:
+        units: units a row.
+        rows: rows that have a position of their own, outer and inner.
+        planes: planes of such rows, outer and inner.
+        rows_beside: whether rows come before planes.
+        at_once: planes that a thread has under way at a time.
+        turned: planes for which an angle is worth finding.
+    """
     row_count, plane_count = rows[0] * rows[1], planes[0] * planes[1]
     lanes = min(units, THREADS)
     room = THREADS // lanes
@@ -210,8 +231,12 @@ def _spread(units: int, rows: tuple[int, int], planes: tuple[int, int], rows_bes
         plane_lanes = min(planes[1], room)
         row_lanes = min(row_count, room // plane_lanes)
     unit_groups, row_groups = ceil_div(units, lanes), ceil_div(row_count, row_lanes)
-    wanted = ceil_div(WANTED_BLOCKS, unit_groups * row_groups)
-    planes_a_block = ceil_div(ceil_div(plane_count, wanted), plane_lanes) * plane_lanes
+    fewest, most = (
+        ceil_div(plane_count, ceil_div(blocks, unit_groups * row_groups))
+        for blocks in (MANY_BLOCKS, FEW_BLOCKS)
+    )
+    useful = max(turned, max(at_once, turned // 4) * plane_lanes)
+    planes_a_block = ceil_div(min(max(useful, fewest), most), plane_lanes) * plane_lanes
     plane_groups = ceil_div(plane_count, planes_a_block)
     return _Spread(
         lanes, row_lanes, plane_lanes, rows_beside, planes_a_block, unit_groups, row_groups, plane_groups

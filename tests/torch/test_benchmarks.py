@@ -171,6 +171,175 @@ def test_it_runs(module: Any, name: str, tmp_path: Path, capsys: pytest.CaptureF
     assert f"{name}: {len(written['rows'])} cases, 0 failed" in capsys.readouterr().out
 
 
+def test_attention_runs(module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        module("attention").main(["--device", "host", "--quick", "--no-compile", "--out", str(tmp_path)]) == 0
+    )
+    rows = json.loads((tmp_path / "attention.json").read_text())["rows"]
+    assert {row["op"] for row in rows} == {"sdpa", "sdpa backward"}
+    assert {row["dtype"] for row in rows} == {"f32", "bf16"}
+    for row in rows:
+        assert row["error"]["relative"] <= row["error"]["allowed"], row
+        for who in ("baracuda", "steps", "MATH"):
+            assert row[who]["tflops"] > 0, row
+    assert (tmp_path / "attention.md").read_text().count("\n|") == len(rows) + 2
+    assert f"attention: {len(rows)} cases, 0 failed" in capsys.readouterr().out
+
+
+def test_wrong_attention_fails(
+    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = module("attention_cases")
+    right = cases.backward_steps
+    monkeypatch.setattr(cases, "backward_steps", lambda *args: [x * 1.001 for x in right(*args)])
+    assert module("attention").main([*OPTIONS, "--directions", "backward"]) == 1
+    assert "dq has a relative error of 9.99e-04" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kv_heads", [4, 2, 1])
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_steps_are_attention(module: Any, kv_heads: int, causal: bool) -> None:
+    import torch
+
+    peers = module("attention_peers")
+    problem = peers.Problem("f64", 2, 4, kv_heads, 7, 5, causal)
+    torch.manual_seed(1)
+    q, dy = (torch.randn(2, 4, 7, 5, dtype=torch.float64) for _ in range(2))
+    k, v = (torch.randn(2, kv_heads, 7, 5, dtype=torch.float64) for _ in range(2))
+    tensors = {"q": q, "k": k, "v": v, "dy": dy, "attn": torch.empty(2, 4, 7, 7, dtype=torch.float64)}
+    y, attn = peers.step_calls(torch, problem, tensors, backward=False)["scale on q"]()
+    torch.testing.assert_close(
+        y.reshape(q.shape), peers.backend_call(torch, problem, tensors, "MATH", backward=False)()
+    )
+    tensors["attn"] = attn.reshape(2, 4, 7, 7)
+    want = peers.backend_call(torch, problem, tensors, "MATH", backward=True)()
+    for steps in peers.step_calls(torch, problem, tensors, backward=True).values():
+        for got, right in zip(steps(), want, strict=True):
+            torch.testing.assert_close(got.reshape(right.shape), right)
+
+
+def test_bits_that_differ(module: Any) -> None:
+    import torch
+
+    numbers = iter([1.0] * 19 + [2.0])
+    outputs = {"y": torch.zeros(3), "z": torch.zeros(3)}
+    same = module("bits").differing(
+        torch, lambda: [x.fill_(0) for x in outputs.values()], lambda: None, outputs
+    )
+    assert same is None
+
+    def launch() -> None:
+        outputs["y"].fill_(0)
+        outputs["z"].fill_(next(numbers))
+
+    assert module("bits").differing(torch, launch, lambda: None, outputs) == "z"
+
+
+ACCURACY = ("--device", "host", "--kinds", "exp,lgamma,powi,step")
+
+
+def test_accuracy_runs(module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    assert module("accuracy").main([*ACCURACY, "--out", str(tmp_path), "--page", str(page)]) == 0
+    rows = json.loads((tmp_path / "accuracy.json").read_text())["rows"]
+    assert [row["op"] for row in rows].count("powi") == 5
+    assert {row["op"] for row in rows} == {"exp", "lgamma", "powi", "step"}
+    for row in rows:
+        assert row["holds"], row
+        assert row["special"] == 0
+        assert row["error"] <= row["bound"]
+        # Rounding alone gives nearly half a unit, but not where every result is a small integer.
+        assert row["error"] > 0.4 or row["op"] in ("step", "powi"), row
+    assert page.read_text().startswith("# Accuracy in f32\n")
+    assert page.read_text().count("\n|") == len(rows) + 2
+    assert f"accuracy: {len(rows)} rows, 0 broken" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "special"])
+def test_a_broken_bound_is_found(
+    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    accuracy = module("accuracy")
+    right = accuracy.Kernel.__call__
+
+    def wrong(self: Any, x: Any) -> Any:
+        y = right(self, x)
+        if kind == "special":
+            return y.masked_fill_(y.isnan(), 0) if y.element_size() == 4 else y
+        return y * (1 + 1e-6) if y.element_size() == {"f32": 4, "f64": 8}[kind] else y
+
+    monkeypatch.setattr(accuracy.Kernel, "__call__", wrong)
+    assert accuracy.main(["--device", "host", "--kinds", "exp"]) == 1
+    out = capsys.readouterr().out
+    assert "1 broken" in out
+    assert "NO" in out
+
+
+def test_accuracy_refuses_unknown_kinds(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        module("accuracy").main(["--device", "host", "--kinds", "exp,nonsense"])
+    assert "nonsense: no function of one number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sample", [1 << 16, 1000, 7])
+def test_inputs_are_taken_once(module: Any, monkeypatch: pytest.MonkeyPatch, sample: int) -> None:
+    import torch
+
+    accuracy = module("accuracy")
+    monkeypatch.setattr(accuracy, "INPUTS", 1 << 16)
+    monkeypatch.setattr(accuracy, "CHUNK", 1 << 12)
+    inputs = accuracy.Inputs(torch, "host", sample)
+    patterns = torch.cat([x.view(torch.int32) for x in inputs])
+    assert len(patterns) == inputs.count == len(patterns.unique())
+    assert inputs.count == sample or sample - 64 < inputs.count <= sample
+    assert patterns.min() >= -(1 << 15)
+    assert patterns.max() < 1 << 15
+    assert len(list(inputs.all())) == inputs.chunks + (sample < 1 << 16)
+
+
+def test_ulps_are_those_of_the_tests(module: Any) -> None:
+    import numpy as np
+    import torch
+
+    from baracuda.codegen import verify
+
+    rng = np.random.default_rng(1)
+    special = verify.special_values("f32").astype(np.float64)
+    special = np.concatenate([special, [1e39, -1e300, 1e-50, 2.0**128, 3.4028235e38, 2.0**-126]])
+    random = np.ldexp(rng.standard_normal(4000), rng.integers(-150, 129, 4000))
+    want = np.concatenate([np.repeat(special, len(special)), random])
+    with np.errstate(all="ignore"):
+        near = (random * (1 + rng.standard_normal(4000) * 1e-6)).astype(np.float32)
+        got = np.concatenate([np.tile(special, len(special)).astype(np.float32), near])
+    scales = [None, np.abs(want) + 1, np.where(rng.random(want.shape) < 0.1, np.inf, 1e39)]
+    for scale in scales:
+        right = verify.ulp_errors("f32", got, want.astype(np.longdouble), scale)
+        as_tensor = None if scale is None else torch.from_numpy(scale)
+        found = module("ulps").errors(torch, torch.from_numpy(got), torch.from_numpy(want), as_tensor)
+        np.testing.assert_allclose(found.numpy(), right.astype(np.float64), rtol=1e-12)
+
+
+def test_bounds_are_those_of_the_spec(module: Any) -> None:
+    import numpy as np
+    import torch
+
+    from baracuda.codegen import load_spec
+    from baracuda.codegen.formula import evaluate, free_names, parse
+
+    formulas = module("bound_formulas")
+    rng = np.random.default_rng(1)
+    values = np.concatenate([[0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40], rng.standard_normal(100) * 10])
+    for problem in module("accuracy").problems_of(load_spec(None), (), "f32"):
+        env = {**module("accuracy").numbers_of(problem), "x": values, "exact": values[::-1].copy()}
+        for expr in filter(None, (problem.op.scale.get("y"), problem.op.holds)):
+            known = {name: env[name] for name in free_names(expr)}
+            want = evaluate(expr, known, limits=formulas.F32_LIMITS)
+            tensors = {k: torch.from_numpy(v) if isinstance(v, np.ndarray) else v for k, v in known.items()}
+            np.testing.assert_allclose(formulas.value(torch, expr, tensors).numpy(), want)
+    with pytest.raises(NotImplementedError, match=r"tanh\(x\) in the bound"):
+        formulas.value(torch, parse("1 + tanh(x)"), {"x": torch.ones(1)})
+
+
 def test_a_wrong_result_fails(
     module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

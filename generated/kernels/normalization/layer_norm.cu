@@ -127,6 +127,7 @@ BARACUDA_KERNEL(layer_norm, strided, 256, Narrow) { baracuda::aggregate_strided_
 BARACUDA_KERNEL(layer_norm, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(layer_norm, kept_short, 256, Wide) { baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

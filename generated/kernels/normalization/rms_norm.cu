@@ -179,6 +179,7 @@ BARACUDA_KERNEL(rms_norm, strided, 256, Narrow) { baracuda::aggregate_strided_ro
 BARACUDA_KERNEL(rms_norm, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(rms_norm, kept_short, 256, Wide) { baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -121,6 +121,9 @@ BARACUDA_KERNEL(rms_norm_backward, strided, 256, Narrow) { baracuda::aggregate_s
 BARACUDA_KERNEL(rms_norm_backward, columns, 256, Wide) { baracuda::aggregate_columns<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, nodes, 256, Wide) { baracuda::aggregate_nodes<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, kept, 256, Wide) { baracuda::aggregate_kept_rows<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(rms_norm_backward, kept_short, 256, Wide) {
+    baracuda::aggregate_kept_short_rows<T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(rms_norm_backward, map_contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, map_strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm_backward, map_columns, 256, Wide) { baracuda::map_columns<T>(p.operands, p.formula); }

@@ -1,8 +1,7 @@
 // celu_backward: gradients of x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
 //   q = x / alpha
 //   rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
-//   h = max(exp(q / 2), smallest_subnormal)
-//   dx = dy if x > 0 else dy * h * (1 + rest) * h
+//   dx = dy if x > 0 else scaled_exp(dy, q) * (1 + rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -20,8 +19,7 @@ struct Formula {
         const A x = in[1];
         const A q = x / alpha;
         const A rest = baracuda::abs(q) < A(1000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
-        const A h = baracuda::max(baracuda::exp(q / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x > A(0) ? dy : dy * h * (A(1) + rest) * h;
+        out[0] = x > A(0) ? dy : baracuda::scaled_exp(dy, q) * (A(1) + rest);
     }
 };
 

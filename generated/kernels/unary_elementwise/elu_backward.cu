@@ -1,6 +1,5 @@
 // elu_backward: gradients of x, below 0 alpha times exp(x) - 1.
-//   h = max(exp(x / 2), smallest_subnormal)
-//   dx = dy if x > 0 else dy * h * h * alpha
+//   dx = dy if x > 0 else scaled_exp(dy, x) * alpha
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -16,8 +15,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x > A(0) ? dy : dy * h * h * alpha;
+        out[0] = x > A(0) ? dy : baracuda::scaled_exp(dy, x) * alpha;
     }
 };
 

@@ -1,6 +1,6 @@
 // exp2_backward: gradients of 2 to the power of x.
-//   h = max(exp2(x / 2), smallest_subnormal)
-//   dx = dy * 0.6931471805599453 * h * h
+//   product = scaled_exp2(dy, x)
+//   dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy * 0.6931471805599453, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -14,8 +14,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp2(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = dy * A(0.6931471805599453) * h * h;
+        const A product = baracuda::scaled_exp2(dy, x);
+        out[0] = baracuda::isfinite(product) ? product * A(0.6931471805599453)
+            : baracuda::scaled_exp2(dy * A(0.6931471805599453), x);
     }
 };
 

@@ -1,6 +1,5 @@
 // expm1_backward: gradients of exp(x) - 1, accurate near 0.
-//   h = max(exp(x / 2), smallest_subnormal)
-//   dx = dy * h * h
+//   dx = scaled_exp(dy, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -14,8 +13,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = dy * h * h;
+        out[0] = baracuda::scaled_exp(dy, x);
     }
 };
 

@@ -1,6 +1,5 @@
 // selu_backward: gradients of 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017.
-//   h = max(exp(x / 2), smallest_subnormal)
-//   dx = dy * 1.0507009873554805 if x > 0 else dy * h * h * 1.7580993408473766
+//   dx = dy * 1.0507009873554805 if x > 0 else scaled_exp(dy, x) * 1.7580993408473766
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
@@ -14,8 +13,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x > A(0) ? dy * A(1.0507009873554805) : dy * h * h * A(1.7580993408473766);
+        out[0] = x > A(0) ? dy * A(1.0507009873554805) : baracuda::scaled_exp(dy, x) * A(1.7580993408473766);
     }
 };
 

@@ -6,8 +6,8 @@
 // which are the same for all rows, stay in shared memory too where there is room. Formulas and tree are those of
 // aggregate.cuh.
 //
-// Where nothing is the same for all rows, a lane keeps its packs of a short row in registers instead, and no block takes a
-// second row.
+// A lane keeps its packs of a short row in registers instead, and no block takes a second row: what is the same for all
+// rows is read again by each, from the caches.
 #pragma once
 #include <baracuda/columns.cuh>
 
@@ -106,14 +106,16 @@ template <class T, class Formula, class Operands> struct KeptRows {
     BARACUDA_FN void run_short() const {
         const Cursor cursor(p, formula, (i64(blockIdx.x) * blockDim.x + threadIdx.x) >> p.lane_bits);
         const int count = cursor.row < p.rows ? packs : 0;
-        static_assert(COLUMN_INPUTS == 0, "every input differs from row to row");
-        Bytes<16> kept[IN_REGISTERS][at_least_one(EI)];
+        Bytes<16> kept[IN_REGISTERS][at_least_one(KEPT)];
         BARACUDA_UNROLL
         for (int k = 0; k < IN_REGISTERS; ++k)
-            for (int i = 0; i < EI; ++i)
+            for (int i = 0; i < KEPT; ++i)
                 if (k < count && is_there<Formula>(p, i)) kept[k][i] = load_whole<Bytes<16>>(cursor.from[i] + element(k));
         const auto read = [&](int k, Packs& pack) {
-            for (int i = 0; i < EI; ++i) pack[i] = is_there<Formula>(p, i) ? bit_cast<Pack<T>>(kept[k][i]) : absent_pack<T, Formula>(i);
+            for (int i = 0; i < EI; ++i) {
+                if (i < KEPT) pack[i] = is_there<Formula>(p, i) ? bit_cast<Pack<T>>(kept[k][i]) : absent_pack<T, Formula>(i);
+                else pack[i] = pack_at<T, Formula>(p, i, cursor.from[i] + element(k));
+            }
         };
         typename Formula::Run run[1];
         BARACUDA_UNROLL
@@ -193,17 +195,26 @@ template <class T, class Formula, class Operands> struct KeptRows {
     }
 };
 
-template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_rows(const Operands& p, const Formula& formula) {
+// By the formula, or by the one that knows that none of the inputs that may lack is there.
+template <bool SHORT, class T, class Operands, class Formula> BARACUDA_FN void run_kept(const Operands& p, const Formula& formula) {
+    KeptRows<T, Formula, Operands> rows(p, formula);
+    if constexpr (SHORT) rows.run_short();
+    else rows.run();
+}
+template <bool SHORT, class T, class Operands, class Formula> BARACUDA_FN void run_kept_or_bare(const Operands& p, const Formula& formula) {
     if constexpr (optional_inputs<Formula, Operands::EI>() > 0) {
         using Bare = typename BareOf<Formula>::type;
         bool bare = true;
         for (int i = 0; i < Operands::EI - Formula::COLUMN_INPUTS; ++i) bare &= !Formula::may_lack(i) || !p.in[i];
-        if (bare) return KeptRows<T, Bare, Operands>(p, bit_cast<Bare>(formula)).run();
+        if (bare) return run_kept<SHORT, T>(p, bit_cast<Bare>(formula));
     }
-    KeptRows<T, Formula, Operands>(p, formula).run();
+    run_kept<SHORT, T>(p, formula);
+}
+template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_rows(const Operands& p, const Formula& formula) {
+    run_kept_or_bare<false, T>(p, formula);
 }
 template <class T, class Formula, class Operands> BARACUDA_FN void aggregate_kept_short_rows(const Operands& p, const Formula& formula) {
-    KeptRows<T, Formula, Operands>(p, formula).run_short();
+    run_kept_or_bare<true, T>(p, formula);
 }
 
 }  // namespace baracuda

@@ -92,13 +92,20 @@ BARACUDA_MATH_1(ceil, ceilf, ceil)
 BARACUDA_MATH_1(trunc, truncf, trunc)
 BARACUDA_MATH_1(round, rintf, rint)
 BARACUDA_MATH_2(atan2, atan2f, atan2)
-BARACUDA_MATH_2(hypot, hypotf, hypot)
 BARACUDA_MATH_2(pow, powf, pow)
 BARACUDA_MATH_2(fmod, fmodf, fmod)
 BARACUDA_MATH_2(copysign, copysignf, copysign)
 BARACUDA_MATH_2(nextafter, nextafterf, nextafter)
 BARACUDA_FN float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 BARACUDA_FN double fma(double x, double y, double z) { return ::fma(x, y, z); }
+
+// CUDA's double version gives infinity for what is close to the largest number.
+BARACUDA_FN float hypot(float x, float y) { return ::hypotf(x, y); }
+BARACUDA_FN double hypot(double x, double y) {
+    const double huge = 0x1p1022;
+    const bool shrinks = ::fabs(x) > huge || ::fabs(y) > huge;
+    return shrinks ? 2.0 * ::hypot(0.5 * x, 0.5 * y) : ::hypot(x, y);
+}
 
 #undef BARACUDA_MATH_1
 #undef BARACUDA_MATH_2
@@ -252,6 +259,20 @@ template <class F> BARACUDA_FN F sigmoid(F x) {
     const F z = exp(-abs(x));
     return (x >= F(0) ? F(1) : z) / (F(1) + z);
 }
+
+// x * exp(y), the power in factors where it is no normal number: nothing is lost that the product holds. A power that
+// rounds to zero is the smallest number instead, so that an infinite x stays one.
+#define BARACUDA_SCALED(name, power, most_of_f32, most_of_f64)                                        \
+    template <class F> BARACUDA_FN F name(F x, F y) {                                                 \
+        const F most = F(sizeof(F) == 4 ? most_of_f32 : most_of_f64);                                 \
+        if (abs(y) <= most) return x * power(y);                                                      \
+        const F first = clamp(y, -most, most), second = clamp(y - first, -most, most);                \
+        const F last = max(power(y - first - second), limits<F>::smallest_subnormal);                 \
+        return x * power(first) * power(second) * last;                                               \
+    }
+BARACUDA_SCALED(scaled_exp, exp, 80.0, 700.0)
+BARACUDA_SCALED(scaled_exp2, exp2, 120.0, 1000.0)
+#undef BARACUDA_SCALED
 
 #if BARACUDA_ON_DEVICE
 

@@ -105,7 +105,7 @@ BARACUDA_FN void rotate(const Rotate& p, const Table& given, const Formula& form
         return (p.first_plane[0] + outer) * stride[0] + (p.first_plane[1] + inner) * stride[1];
     };
 
-    Access x[PLANES][Unit::RUNS];
+    Bytes<int(sizeof(Access))> x[PLANES][Unit::RUNS];
     const auto load = [&] {
         BARACUDA_UNROLL
         for (int u = 0; u < PLANES; ++u) {
@@ -114,7 +114,7 @@ BARACUDA_FN void rotate(const Rotate& p, const Table& given, const Formula& form
             const T* const from = in + plane_offset(number, p.plane_stride_in);
             BARACUDA_UNROLL
             for (int run = 0; run < Unit::RUNS; ++run)
-                if (begin[run] < p.extent) x[u][run] = load_whole<Access>(from + begin[run]);
+                if (begin[run] < p.extent) x[u][run] = load_whole<Bytes<int(sizeof(Access))>>(from + begin[run]);
         }
     };
     // The first loads are under way while the angles are found.
@@ -157,20 +157,22 @@ BARACUDA_FN void rotate(const Rotate& p, const Table& given, const Formula& form
         for (int u = 0; u < PLANES; ++u) {
             const i32 number = plane + u * p.planes_at_once;
             if (number >= end) break;
+            Access from[Unit::RUNS], to_store[Unit::RUNS];
+            BARACUDA_UNROLL
+            for (int run = 0; run < Unit::RUNS; ++run) from[run] = to_store[run] = bit_cast<Access>(x[u][run]);
             BARACUDA_UNROLL
             for (int k = 0; k < PAIRS; ++k) {
                 if (k >= paired) continue;
-                T& first = x[u][Unit::first(k) / WIDTH].item[Unit::first(k) % WIDTH];
-                T& second = x[u][Unit::second(k) / WIDTH].item[Unit::second(k) % WIDTH];
+                const int first = Unit::first(k), second = Unit::second(k);
                 A turned[2];
-                formula.rotate(turn[k], Pair<A>{widen(first), widen(second)}, turned);
-                first = rounded<T>(turned[0]);
-                second = rounded<T>(turned[1]);
+                formula.rotate(turn[k], Pair<A>{widen_at(from[first / WIDTH], first % WIDTH), widen_at(from[second / WIDTH], second % WIDTH)}, turned);
+                to_store[first / WIDTH].item[first % WIDTH] = rounded<T>(turned[0]);
+                to_store[second / WIDTH].item[second % WIDTH] = rounded<T>(turned[1]);
             }
             T* const to = out + plane_offset(number, p.plane_stride_out);
             BARACUDA_UNROLL
             for (int run = 0; run < Unit::RUNS; ++run)
-                if (begin[run] < p.extent) store_whole(to + begin[run], x[u][run]);
+                if (begin[run] < p.extent) store_whole(to + begin[run], to_store[run]);
         }
         plane += PLANES * p.planes_at_once;
         if (plane >= end) return;

@@ -1,0 +1,78 @@
+"""Formulas of the spec in PyTorch: what an op's error bound is a multiple of, and where it holds."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+from baracuda.codegen.formula import (
+    Binary,
+    BoolOp,
+    Call,
+    Compare,
+    Constant,
+    Expr,
+    Name,
+    Number,
+    Unary,
+    to_text,
+)
+
+__all__ = ["F32_LIMITS", "value"]
+
+OPERATORS: Mapping[str, Any] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+#: What the bounds of functions of one number call; another is refused by name.
+FUNCTIONS = ("abs", "exp", "isfinite", "isinf", "isnan", "log", "log1p", "pow", "sqrt")
+F32_LIMITS = {
+    "max_value": (2 - 2.0**-23) * 2.0**127,
+    "min_value": -(2 - 2.0**-23) * 2.0**127,
+    "smallest_normal": 2.0**-126,
+    "smallest_subnormal": 2.0**-149,
+    "epsilon": 2.0**-23,
+}
+
+
+def value(torch: Any, expr: Expr, env: Mapping[str, Any], limits: Mapping[str, float] = F32_LIMITS) -> Any:
+    """The formula's value for float64 tensors and numbers by name.
+
+    Raises:
+        NotImplementedError: it has a part that no bound has had yet.
+    """
+
+    def of(node: Expr) -> Any:
+        if isinstance(node, Number):
+            return node.value
+        if isinstance(node, Name) and node.name in env:
+            return env[node.name]
+        if isinstance(node, Constant):
+            return limits[node.name] if node.name in limits else getattr(math, node.name)
+        if isinstance(node, Unary) and node.op == "-":
+            return -of(node.operand)
+        if isinstance(node, Binary) and node.op in OPERATORS:
+            return OPERATORS[node.op](of(node.left), of(node.right))
+        if isinstance(node, Compare):
+            parts = [of(part) for part in node.operands]
+            pairs = zip(node.ops, parts[:-1], parts[1:], strict=True)
+            return functools.reduce(operator.and_, (OPERATORS[sign](a, b) for sign, a, b in pairs))
+        if isinstance(node, BoolOp):
+            join = operator.and_ if node.op == "and" else operator.or_
+            return functools.reduce(join, map(of, node.operands))
+        if isinstance(node, Call) and node.name in FUNCTIONS:
+            return getattr(torch, node.name)(*map(of, node.args))
+        raise NotImplementedError(f"{to_text(node)} in the bound {to_text(expr)}")
+
+    return of(expr)
