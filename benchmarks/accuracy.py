@@ -120,7 +120,7 @@ class Accuracy:
         """Add the row of an op."""
         began = time.monotonic()
         numbers = numbers_of(problem)
-        row: dict[str, Any] = {"op": problem.op.name, "numbers": numbers, "bound": problem.op.ulp["f32"]}
+        row: dict[str, Any] = {"op": problem.op.name, "numbers": numbers, "bound": problem.ulp["f32"]}
         self.report.add(row)
         try:
             worst = self._all_inputs(row, problem)
@@ -189,7 +189,7 @@ class Accuracy:
         scale = verify.scales(self.spec, wide, {"x": x}).get("y")
         found = verify.ulp_errors("f64", got, want, scale)
         found = np.where(bound_holds(self.spec, wide, {"x": x}).get("y", True), found, 0)
-        row |= {"f64 error": float(found.max()), "f64 bound": wide.op.ulp["f64"], "f64 x": x[found.argmax()]}
+        row |= {"f64 error": float(found.max()), "f64 bound": wide.ulp["f64"], "f64 x": x[found.argmax()]}
 
 
 def in_f64(problem: verify.Problem) -> verify.Problem:

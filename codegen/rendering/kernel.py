@@ -80,7 +80,7 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
         "sizes": ", ".join(map(str, sizes)),
         "outputs": program.outputs,
         "attributes": _attributes(program.attributes),
-        "counts": any(item.kind == "i64" for item in (*program.attributes, *program.lets)),
+        "counts": "i64" in (*(value.kind for value in program.attributes), *(s.kind for s in program.lets)),
         "lets": _statements(program.lets, scope),
         "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
         "summed": [(name, place) for place, name in enumerate(program.outputs) if name in summed],

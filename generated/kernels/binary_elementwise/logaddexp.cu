@@ -3,9 +3,8 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   h = max(exp(-d / 2) * (1 - rest / 2), smallest_subnormal)
-//   q = 1 + h * h
-//   y = far + log1p(exp(-d) * (1 - rest))
+//   z = exp(-d) * (1 - rest)
+//   y = far + log1p(z)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -24,7 +23,8 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        out[0] = far + baracuda::log1p(baracuda::exp(-d) * (A(1) - rest));
+        const A z = baracuda::exp(-d) * (A(1) - rest);
+        out[0] = far + baracuda::log1p(z);
     }
 };
 

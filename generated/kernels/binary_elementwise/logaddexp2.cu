@@ -3,9 +3,8 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   h = max(exp2(-d / 2) * (1 - rest * 0.34657359027997264), smallest_subnormal)
-//   q = 1 + h * h
-//   y = far + log1p(exp2(-d) * (1 - rest * 0.6931471805599453)) * 1.4426950408889634
+//   z = exp2(-d) * (1 - rest * 0.6931471805599453)
+//   y = far + log1p(z) * 1.4426950408889634
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -24,8 +23,8 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        out[0] = far + baracuda::log1p(baracuda::exp2(-d) * (A(1) - rest * A(0.6931471805599453)))
-            * A(1.4426950408889634);
+        const A z = baracuda::exp2(-d) * (A(1) - rest * A(0.6931471805599453));
+        out[0] = far + baracuda::log1p(z) * A(1.4426950408889634);
     }
 };
 

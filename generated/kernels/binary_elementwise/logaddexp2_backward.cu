@@ -3,10 +3,9 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   h = max(exp2(-d / 2) * (1 - rest * 0.34657359027997264), smallest_subnormal)
-//   q = 1 + h * h
-//   da = dy / q if a >= b else dy * h / q * h
-//   db = dy / q if b >= a else dy * h / q * h
+//   z = exp2(-d) * (1 - rest * 0.6931471805599453)
+//   da = (dy if a >= b else scaled_exp2(dy, -d) * (1 - rest * 0.6931471805599453)) / (1 + z)
+//   db = (dy if b >= a else scaled_exp2(dy, -d) * (1 - rest * 0.6931471805599453)) / (1 + z)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
@@ -27,11 +26,9 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        const A h = baracuda::max(baracuda::exp2(-d / A(2)) * (A(1) - rest * A(0.34657359027997264)),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A q = A(1) + h * h;
-        out[0] = a >= b ? dy / q : dy * h / q * h;
-        out[1] = b >= a ? dy / q : dy * h / q * h;
+        const A z = baracuda::exp2(-d) * (A(1) - rest * A(0.6931471805599453));
+        out[0] = (a >= b ? dy : baracuda::scaled_exp2(dy, -d) * (A(1) - rest * A(0.6931471805599453))) / (A(1) + z);
+        out[1] = (b >= a ? dy : baracuda::scaled_exp2(dy, -d) * (A(1) - rest * A(0.6931471805599453))) / (A(1) + z);
     }
 };
 
