@@ -30,8 +30,8 @@ MYPY = "mypy~=2.4"
 # Sizes depend on the kernels and a little on NVRTC's version: raise one only with the kernels that need it.
 # Seconds are the processor's, about twice what was measured: some machines are slower.
 MATRIX_BUDGETS = {
-    "sm_90": {"max-kib": 235_000, "max-unit-kib": 1_000, "max-seconds": 5_400, "max-unit-seconds": 38},
-    "compute_80": {"max-kib": 310_000, "max-unit-kib": 2_400, "max-seconds": 2_500, "max-unit-seconds": 20},
+    "sm_90": {"max-kib": 330_000, "max-unit-kib": 1_000, "max-seconds": 5_400, "max-unit-seconds": 38},
+    "compute_80": {"max-kib": 500_000, "max-unit-kib": 2_400, "max-seconds": 2_500, "max-unit-seconds": 20},
 }
 
 #: Of so many parts of the matrix, `nox -s matrix` compiles one for each architecture.
