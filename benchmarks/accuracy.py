@@ -120,7 +120,7 @@ class Accuracy:
         """Add the row of an op."""
         began = time.monotonic()
         numbers = numbers_of(problem)
-        row: dict[str, Any] = {"op": problem.op.name, "numbers": numbers, "bound": problem.op.ulp["f32"]}
+        row: dict[str, Any] = {"op": problem.op.name, "numbers": numbers, "bound": problem.ulp["f32"]}
         self.report.add(row)
         try:
             worst = self._all_inputs(row, problem)
@@ -163,7 +163,7 @@ class Accuracy:
     def _errors(self, problem: verify.Problem, x: Any, got: Any, want: Any) -> tuple[Any, Any]:
         """Errors in ulp, and where the spec states no bound: there they are 0. None: nowhere."""
         op, env = problem.op, {**numbers_of(problem), "x": x, "exact": want}
-        scale, holds = op.scale.get("y"), op.holds
+        scale, holds = op.scale.get("y"), op.holds.get("y")
         size = None if scale is None else bound_formulas.value(self.torch, scale, env)
         found = errors(self.torch, got, want, size)
         if holds is None:
@@ -189,7 +189,7 @@ class Accuracy:
         scale = verify.scales(self.spec, wide, {"x": x}).get("y")
         found = verify.ulp_errors("f64", got, want, scale)
         found = np.where(bound_holds(self.spec, wide, {"x": x}).get("y", True), found, 0)
-        row |= {"f64 error": float(found.max()), "f64 bound": wide.op.ulp["f64"], "f64 x": x[found.argmax()]}
+        row |= {"f64 error": float(found.max()), "f64 bound": wide.ulp["f64"], "f64 x": x[found.argmax()]}
 
 
 def in_f64(problem: verify.Problem) -> verify.Problem:

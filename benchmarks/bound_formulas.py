@@ -15,6 +15,7 @@ from baracuda.codegen.formula import (
     Compare,
     Constant,
     Expr,
+    IfElse,
     Name,
     Number,
     Unary,
@@ -36,7 +37,8 @@ OPERATORS: Mapping[str, Any] = {
     "!=": operator.ne,
 }
 #: What the bounds of functions of one number call; another is refused by name.
-FUNCTIONS = ("abs", "exp", "isfinite", "isinf", "isnan", "log", "log1p", "pow", "sqrt")
+FUNCTIONS = ("abs", "exp", "isfinite", "isinf", "isnan", "lgamma", "log", "log1p", "pow", "sqrt")
+PAIRS = {"max": "maximum", "min": "minimum"}
 F32_LIMITS = {
     "max_value": (2 - 2.0**-23) * 2.0**127,
     "min_value": -(2 - 2.0**-23) * 2.0**127,
@@ -52,6 +54,8 @@ def value(torch: Any, expr: Expr, env: Mapping[str, Any], limits: Mapping[str, f
     Raises:
         NotImplementedError: it has a part that no bound has had yet.
     """
+
+    place = next((value.device for value in env.values() if isinstance(value, torch.Tensor)), None)
 
     def of(node: Expr) -> Any:
         if isinstance(node, Number):
@@ -71,6 +75,11 @@ def value(torch: Any, expr: Expr, env: Mapping[str, Any], limits: Mapping[str, f
         if isinstance(node, BoolOp):
             join = operator.and_ if node.op == "and" else operator.or_
             return functools.reduce(join, map(of, node.operands))
+        if isinstance(node, IfElse):
+            return torch.where(of(node.condition), of(node.then), of(node.other))
+        if isinstance(node, Call) and node.name in PAIRS:
+            args = [torch.as_tensor(of(arg), dtype=torch.float64, device=place) for arg in node.args]
+            return functools.reduce(getattr(torch, PAIRS[node.name]), args)
         if isinstance(node, Call) and node.name in FUNCTIONS:
             return getattr(torch, node.name)(*map(of, node.args))
         raise NotImplementedError(f"{to_text(node)} in the bound {to_text(expr)}")

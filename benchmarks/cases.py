@@ -16,6 +16,9 @@ from baracuda.shapes import numel
 
 __all__ = ["Case", "Data", "DataMaker"]
 
+#: Elements between the rows of the layout `sliced`: whole packs of 16 bytes in every dtype.
+GAP = 64
+
 
 @dataclass(frozen=True)
 class Case:
@@ -29,7 +32,8 @@ class Case:
         axes: the axes that it reduces.
         fields: further descriptor fields.
         layout: contig, transposed (the inputs, the outputs stay contiguous), row-broadcast (the inputs have
-            stride 0 on the first axis) or bshd (of four axes, every tensor has the middle two swapped).
+            stride 0 on the first axis), sliced (the inputs' rows have a gap behind them), bshd (of four axes,
+            every tensor has the middle two swapped) or bshd inputs (the outputs stay contiguous).
     """
 
     plan: type[Plan]
@@ -165,6 +169,10 @@ class DataMaker:
         stored = shape
         if case.layout == "transposed":
             stored = shape[::-1]
+        elif case.layout == "sliced":
+            stored = (*shape[:-1], shape[-1] + GAP)
+        elif case.layout == "bshd inputs" and len(shape) == 4:
+            stored = (shape[0], shape[2], shape[1], shape[3])
         elif case.layout == "row-broadcast" and len(shape) == len(case.domain):
             stored = (1, *shape[1:])
         dtype = self.dtype(case.element)
@@ -178,4 +186,8 @@ class DataMaker:
         values = peer.noise(normal, extent) if peer is not None else normal
         if case.layout == "transposed":
             return values.permute(*reversed(range(len(shape))))
+        if case.layout == "sliced":
+            return values[..., : shape[-1]]
+        if case.layout == "bshd inputs" and len(shape) == 4:
+            return values.transpose(1, 2)
         return values.expand(shape)

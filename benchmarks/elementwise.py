@@ -1,9 +1,10 @@
-"""Maps of the spec over contiguous, transposed and row-broadcast tensors, beside PyTorch and a device copy.
+"""Maps of the spec over contiguous, permuted, sliced and broadcast tensors, beside PyTorch and a device copy.
 
-Every op of every plan class that works element by element, at 134,217,728 elements. In the transposed layout
-the inputs are transposed and the outputs are not; in the row-broadcast layout the inputs have stride 0 on the
-first axis. Where an operand has a shape of its own, it is also broadcast to the domain, and its gradient
-summed over what was broadcast. Prints a table, and writes elementwise.json and elementwise.md with --out.
+Every op of every plan class that works element by element, at 134,217,728 elements. In the other layouts the
+outputs stay contiguous; the inputs are transposed, have stride 0 on the first axis (row-broadcast), have rows
+with a gap behind each (sliced), or are [B, S, H, D] where the outputs are [B, H, S, D] (bshd inputs). Where
+an operand has a shape of its own, it is also broadcast to the domain, and its gradient summed over what was
+broadcast. Prints a table, and writes elementwise.json and elementwise.md with --out.
 Exits 1 where a plan failed or was wrong.
 """
 
@@ -21,7 +22,8 @@ from reductions import COPY_BYTES, SMALL_COPY_BYTES, finish
 from baracuda.plan import Plan
 
 DOMAIN, SMALL_DOMAIN = (16384, 8192), (65, 33)
-LAYOUTS = ("contig", "transposed", "row-broadcast")
+HEADS, SMALL_HEADS = (16, 32, 2048, 128), (2, 3, 5, 8)
+LAYOUTS = ("contig", "transposed", "row-broadcast", "sliced", "bshd inputs")
 #: Dtypes of the other layouts: two sizes of an element show what strides cost.
 STRIDED_DTYPES = ("bf16", "f32")
 
@@ -33,7 +35,9 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
     for layout in LAYOUTS:
         for plan in plans:
             for kind, element in _kinds(plan, options, layout):
-                yield Case(plan, kind, element, domain, layout=layout)
+                heads = layout == "bshd inputs"
+                extents = (SMALL_HEADS if options.device == "host" else HEADS) if heads else domain
+                yield Case(plan, kind, element, extents, layout=layout)
     for plan in plans:
         for kind, element in _kinds(plan, options, "broadcast"):
             for name in shape_fields(plan):

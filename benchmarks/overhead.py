@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bare import BARE, bare_calls
-from problems import given
+from problems import given, stored
 from report import Report, facts, markdown
-from selects import Selects, descriptors, measure_selects
+from selects import ELEMENT, Selects, descriptors, measure_selects
 from sizes import wheel_bytes
 from timing import host_microseconds
 
@@ -47,7 +47,7 @@ class Library(NamedTuple):
     """How one array library makes arrays, and which stream its work is on."""
 
     name: str
-    make: Callable[[tuple[int, ...]], Any]
+    make: Callable[[tuple[int, ...], str], Any]
     stream: Any
 
 
@@ -67,16 +67,20 @@ class Goal(NamedTuple):
 
 def libraries(torch: Any, device: str) -> list[Library]:
     """CuPy and PyTorch, or NumPy and PyTorch on the host."""
+
+    def torch_ones(shape: tuple[int, ...], dtype: str) -> Any:
+        return torch.ones(shape, dtype=getattr(torch, dtype), device=device.replace("host", "cpu"))
+
     if device == "cuda":
         cupy = importlib.import_module("cupy")
         return [
-            Library("cupy", lambda shape: cupy.ones(shape, "f4"), cupy.cuda.get_current_stream()),
-            Library("torch", lambda shape: torch.ones(shape, device="cuda"), torch.cuda.current_stream()),
+            Library("cupy", cupy.ones, cupy.cuda.get_current_stream()),
+            Library("torch", torch_ones, torch.cuda.current_stream()),
         ]
     host = bc.Stream.host()
     return [
-        Library("numpy", lambda shape: np.ones(shape, "f4"), host),
-        Library("torch", torch.ones, host),
+        Library("numpy", np.ones, host),
+        Library("torch", torch_ones, host),
     ]
 
 
@@ -84,11 +88,12 @@ def plan_calls(library: Library, plan_class: type[Plan], desc: Any) -> dict[str,
     """The ways to run a plan."""
     plan = plan_class.select(library.stream, desc)
     shapes = plan_class.shapes(desc)
-    conditions = {rule.name for rule in plan_class.TENSORS if rule.element == "bool"}
-    tensors = {name: library.make(shapes[name][0]) for name in given(plan_class, desc)}
-    tensors |= {name: tensor > 0 for name, tensor in tensors.items() if name in conditions}
+    kinds = {rule.name: stored(rule, desc, bc.ElementKind.parse(ELEMENT)) for rule in plan_class.TENSORS}
+    tensors = {
+        name: library.make(shapes[name][0], kinds[name].numpy.name) for name in given(plan_class, desc)
+    }
     nbytes = plan.workspace_size()
-    workspace = library.make((nbytes // 4 + 1,)) if nbytes else None
+    workspace = library.make((nbytes // 4 + 1,), "float32") if nbytes else None
     if workspace is not None and plan.device.kind == "host":
         workspace = bc.Workspace.host(nbytes)
     args = plan_class.ARGS(**tensors)

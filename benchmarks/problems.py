@@ -114,9 +114,9 @@ def given(plan: type[Plan], desc: Any) -> tuple[str, ...]:
 
 
 def stored(rule: TensorRule, desc: Any, element: bc.ElementKind) -> bc.ElementKind:
-    """The element kind of a tensor: the problem's, the one that it is computed in, or bool of a condition."""
-    if rule.element == "bool":
-        return bc.ElementKind.BOOL
+    """The element kind of a tensor: its own, the problem's, or the one that this is computed in."""
+    if rule.element in {str(kind) for kind in bc.ElementKind}:
+        return bc.ElementKind.parse(rule.element)
     return element.compute if getattr(desc, rule.element or "", "") == "compute" else element
 
 

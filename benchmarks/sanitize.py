@@ -200,8 +200,9 @@ def launch(
         where = place(shape, layout, rules[name].layout == "inner")
         content, own = None, stored(rules[name], plan.desc, element)
         if rules[name].io == "in":
-            normal = random.standard_normal(where.length)
-            content = (normal > 0 if own is bc.ElementKind.BOOL else normal.astype(own.numpy)).view(np.uint8)
+            numbers = random.standard_normal(where.length)
+            numbers = numbers > 0 if own is bc.ElementKind.BOOL else numbers
+            content = numbers.astype(own.numpy).view(np.uint8)
         nbytes = where.length * own.itemsize
         address, owner = memory.allocate(nbytes, content)
         tensors[name] = bc.TensorRef(

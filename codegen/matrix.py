@@ -11,7 +11,7 @@ from baracuda.codegen.spec.model import Op, Program, Spec
 from baracuda.codegen.spec.names import category_folder
 
 #: Variants of a map, each with its compile unit.
-MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE"}
+MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE", "tiled": "WIDE"}
 
 #: Variants of a rotation: 16-byte accesses, and one element at a time.
 ROTATE_VARIANTS = {"contig": "NARROW", "scalar": "NARROW"}

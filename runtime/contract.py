@@ -50,11 +50,18 @@ class TileRecord:
         heads: elements of a head that a block holds at once; a kernel each.
         queries: rows of a tile.
         keys: keys that a block takes at once.
+        rows: rows of a warp.
     """
 
     heads: tuple[int, ...]
     queries: int
     keys: int
+    rows: int
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.queries // self.rows * 32
 
 
 @dataclass(frozen=True)

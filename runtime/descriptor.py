@@ -70,23 +70,22 @@ class Descriptor:
         if rule == "element":
             return ElementKind.parse(value)
         if rule in ("shape", "axes"):
-            if rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__"):
-                return (operator.index(value),)
+            one = rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__")
             try:
-                numbers = tuple(operator.index(item) for item in value)
+                numbers = tuple(_index(item) for item in ((value,) if one else value))
             except TypeError:
                 raise TypeError(f"{where} is {value!r}, want integers in a tuple") from None
             return tuple(sorted(numbers)) if rule == "axes" else numbers
         if rule == "f64":
             try:
-                return float(value)
+                return _number(value)
             except OverflowError:
                 raise InvalidProblem(f"{where} is {value!r}, want a number that fits a double") from None
             except (TypeError, ValueError):
                 raise TypeError(f"{where} is {value!r}, want a number") from None
         if rule in ("i64", "extent"):
             try:
-                number = operator.index(value)
+                number = _index(value)
             except TypeError:
                 raise TypeError(f"{where} is {value!r}, want an integer") from None
             if not -(2**63) <= number < 2**63:
@@ -134,6 +133,20 @@ class Descriptor:
         for name, shape in shapes.items():
             if any(extent < 0 for extent in shape):
                 raise InvalidProblem(f"{where}: {name} is {shape}, want non-negative extents")
+
+
+def _index(value: Any) -> int:
+    """An integer; True and False, which Python takes for 1 and 0, are none."""
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def _number(value: Any) -> float:
+    """A number; text that spells one is none."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError
+    return float(value)
 
 
 def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:

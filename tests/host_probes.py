@@ -190,6 +190,14 @@ BARACUDA_KERNEL(absent_source, contig, 64, Params) {
     if (threadIdx.x < 4) p.y[threadIdx.x] = __shfl_sync(0xfu, p.x[threadIdx.x], 9);
 }
 
+BARACUDA_KERNEL(forgotten_copy, contig, 64, Params) {
+    BARACUDA_SHARED(T, tile, 64);
+    baracuda::copy_async(tile + threadIdx.x, p.x + threadIdx.x);
+    baracuda::commit_copies();
+    tile[threadIdx.x] = T(0);  // the copy may come later still
+    p.y[threadIdx.x] = tile[threadIdx.x];
+}
+
 BARACUDA_KERNEL(past_the_end, contig, 64, Params) { p.y[threadIdx.x + p.n] = T(1); }
 
 BARACUDA_KERNEL(past_shared, contig, 64, Params) {

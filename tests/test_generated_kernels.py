@@ -191,7 +191,7 @@ def test_a_kernel_includes_what_its_formulas_call(tmp_path: Path) -> None:
     path.write_text(called, encoding="utf-8")
     text = render(load_spec(path))["kernels/pairs/mix.cu"]
     added = "#include <baracuda/half_turns.cuh>\n#include <baracuda/normal.cuh>\n"
-    assert f"#include <baracuda/math.cuh>\n{added}\nnamespace" in text
+    assert f"{added}\nnamespace" in text
     assert not any("normal.cuh" in other for other in plain.values())
     shown = compiler(
         "-fsyntax-only", "-DBARACUDA_DTYPE=f16", "-DBARACUDA_NARROW=1", "-DBARACUDA_NAMESPACE=k", text=text

@@ -221,6 +221,13 @@ def test_threads_that_wait_for_ever_are_reported(
     assert y.tobytes() == tree(x.reshape(1, 64)).tobytes()
 
 
+@pytest.mark.parametrize("order", ["forward", "ahead"])
+def test_copies_that_nobody_waits_for_are_reported(module: HostModule, order: str) -> None:
+    x = values(64)
+    with pytest.raises(DriverError, match="thread 0 ends with copies that it has not waited for"):
+        run(module, "forgotten_copy_f32", x, x.copy(), order=order, os_threads=1)
+
+
 def test_one_failing_block_ends_a_launch_on_several_os_threads(module: HostModule) -> None:
     x = values(64)
     with pytest.raises(DriverError, match="left_early_f32, block"):

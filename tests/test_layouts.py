@@ -14,7 +14,10 @@ from devices import (
 )
 
 from baracuda.codegen import verify
+from baracuda.engines.tiles import Operand, tiles_for
 from baracuda.errors import InvalidProblem
+from baracuda.layout import Walk
+from baracuda.packing import compiled
 
 # Three axes; an odd row; a size-1 axis; rows of several chunks; and what has no axes.
 SHAPES = [(4, 6, 10), (5, 7), (3, 1, 9), (2050,), ()]
@@ -110,6 +113,99 @@ def test_odd_lengths_at_odd_addresses(backend, op, direction, dtype):
         for name in problem.tensors():
             compare(backend, plan, problem, values, {name: "misaligned"}, want)
         compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), "misaligned"), want)
+
+
+# Extents and a layout whose fast axis is not the last: tiles along either axis, several blocks, edges,
+# odd extents, outer axes, and lines shorter than a tile.
+TURNED = [
+    ((72, 136), "transposed"),
+    ((24, 264), "transposed"),
+    ((35, 141), "transposed"),
+    ((40, 3, 72), "rotated axes"),
+    ((24, 2, 3, 88), "all axes permuted"),
+    ((3, 68, 70), "transposed"),
+]
+#: Layouts of which the strided kernel takes packs, where rows are whole packs.
+IN_PACKS = ["sliced rows, aligned", "first axis expanded", "last axis expanded"]
+
+
+def is_map(op, direction):
+    del direction
+    return op.family.template == "map"
+
+
+def check_variant(backend, plan, problem, values, layouts, want, contiguous_outputs):
+    """The variant that a call takes, and that it gives what contiguous tensors do."""
+    prepared = verify.prepare(backend, problem, values, layouts=layouts, plan=plan)
+    assert prepared.plan.sku_for(prepared.args()).variant == want, f"{problem} {layouts}"
+    prepared.launch()
+    assert_same_bits(prepared.outputs(), contiguous_outputs, f"{problem} {layouts}")
+
+
+@each_kernel(where=is_map)
+def test_permuted_inputs(backend, op, direction, dtype):
+    """Inputs with another fast axis than the outputs: all, each alone, and beside a misaligned tensor."""
+    for shape, layout in TURNED:
+        problem = verify.problems(op, direction, dtype, [shape], every_option=False)[0]
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        want = contiguous(backend, plan, problem, values)
+        inputs = [name for name in problem.inputs() if name in problem.program.read]
+        first = {inputs[0]: layout}
+        for layouts in (
+            dict.fromkeys(inputs, layout),
+            *({name: layout} for name in inputs[1:]),
+            first | dict.fromkeys([*inputs[1:], *problem.outputs()], "misaligned"),
+            first | dict.fromkeys(inputs[1:], "last axis expanded"),
+        ):
+            known = verify.prepare(backend, problem, values, layouts=layouts, plan=plan).known
+            same = contiguous(backend, plan, problem, known) if "expanded" in str(layouts) else want
+            check_variant(backend, plan, problem, known, layouts, "tiled", same)
+
+
+@each_kernel(where=is_map)
+def test_packs_at_strides(backend, op, direction, dtype):
+    """Rows of whole packs that do not lie together, and one where the last pack is not whole."""
+    for shape in [(3, 5, 16), (300, 24), (3, 5, 17)]:
+        problem = verify.problems(op, direction, dtype, [shape], every_option=False)[0]
+        values = verify.inputs_for(problem)
+        plan = verify.prepare(backend, problem, values).plan
+        inputs = problem.inputs()
+        for place, layout in enumerate(IN_PACKS):
+            others = dict.fromkeys([*inputs[1:], *problem.outputs()], IN_PACKS[0])
+            if place:
+                others[inputs[-1]] = IN_PACKS[place % 2 + 1]
+            compare(backend, plan, problem, values, others | {inputs[0]: layout})
+            compare(backend, plan, problem, values, others | {problem.outputs()[0]: "misaligned"})
+
+
+def test_a_permuted_tensor_in_place(backend):
+    """An output that is exactly a transposed input, while another input is turned against both."""
+    op = next(op for op in maps() if len(op.programs["forward"].inputs) > 1)
+    problem = verify.problems(op, "forward", "f32", [(72, 136)], every_option=False)[0]
+    values = verify.inputs_for(problem)
+    want = verify.run(backend, problem, values)
+    (output,) = problem.outputs()
+    for source in problem.inputs():
+        prepared = verify.prepare(backend, problem, values, layouts={source: "transposed"})
+        shared = prepared.tensors[source]
+        args = prepared.args(**{output: shared.array})
+        assert prepared.plan.sku_for(args).variant == "tiled"
+        prepared.plan.run(backend.stream, None, args)
+        shared.check_surroundings(backend)
+        np.testing.assert_array_equal(verify.bits_of(shared.values(backend)), verify.bits_of(want[output]))
+
+
+def test_tiles_of_far_elements():
+    """Offsets of tiles have 64 bits; too few elements, or outputs that differ, get no tiles."""
+    operands = [Operand(True, False, True), Operand(True, True, True)]
+    far = Walk((200, 300), ((1, 2**33), (2**40, 1)))
+    tiles = tiles_for(far, operands, 4)
+    compiled(f"2P {tiles.layout}").pack(0, 0, *tiles.values)
+    assert tiles.grid == 2 * 10
+    assert tiles_for(Walk((3, 20), ((1, 20), (3, 1))), operands, 4) is None
+    outputs = [*operands, Operand(True, True, True)]
+    assert tiles_for(Walk((200, 300), ((1, 300, 1), (200, 1, 200))), outputs, 4) is None
 
 
 def maps():

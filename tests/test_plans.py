@@ -349,6 +349,11 @@ def test_numbers_and_preferences_out_of_range_are_refused():
         bc.ReduceDescriptor(kind="var", input_shape=(3,), reduce_axis=0, element="f32", correction=2**63)
     with pytest.raises(bc.InvalidProblem, match="want a number that fits a double"):
         bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=10**400)
+    with pytest.raises(TypeError, match=r"param is '0\.5', want a number"):
+        bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param="0.5")
+    for axes in (True, (True,)):
+        with pytest.raises(TypeError, match=r"reduce_axis is .*True.*, want integers in a tuple"):
+            bc.ReduceDescriptor(kind="sum", input_shape=(3, 2), reduce_axis=axes, element="f32")
     with pytest.raises(bc.InvalidProblem, match="max_workspace is -1, want at least 0"):
         bc.PlanPreference(max_workspace=-1)
     desc = bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=0.5)

@@ -29,6 +29,9 @@ LONG_SHAPES = [(1_200_000,)]
 HELD = [(DTYPE, (9, 2600)), (DTYPE, (9, 5000)), ("f16", (9, 5000))]
 # The first comes again in another order of threads.
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed", "contiguous"]
+# Of maps: the layouts of inputs and outputs, for extents of several tiles.
+TURNED = ["contiguous", *[("transposed", "contiguous")] * 4]
+TURNED_SHAPES = [(72, 136), (35, 141)]
 ORDERS = ["forward", "ahead", "reverse", "shuffle:1"]
 PROFILES = ["normal", "extreme", "ties"]
 
@@ -54,6 +57,9 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
         problem = verify.problems(op, direction, DTYPE, LONG_SHAPES, **options)[0]
         cases += [(problem, PlanPreference(max_workspace=most), LAYOUTS[:2], None) for most in (None, 0)]
         cases += tiled(op, direction, options) if op.family.tiles else []
+        if op.family.template == "map":
+            turned = verify.problems(op, direction, DTYPE, TURNED_SHAPES, **options | {"broadcast": False})
+            cases += [(problem, None, TURNED, None) for problem in turned]
     if long and has_column_sums(op, direction):
         monkeypatch.setattr(column_sums, "LEAST_ROWS", 8)  # so that a few rows are several batches of a group
         held = [verify.problems(op, direction, dtype, [shape], **options)[0] for dtype, shape in HELD]
@@ -68,7 +74,9 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
             results = []
             for place, layout in enumerate(several):
                 monkeypatch.setenv(ORDER_VARIABLE, orders[place % len(orders)])
-                layouts = dict.fromkeys(problem.tensors(), layout)
+                of_inputs, of_outputs = layout if isinstance(layout, tuple) else (layout, layout)
+                layouts = dict.fromkeys(problem.tensors(), of_outputs)
+                layouts |= dict.fromkeys(problem.inputs(), of_inputs)
                 prepared = verify.prepare(backend, problem, values, layouts=layouts, preference=preference)
                 prepared.launch()
                 got = prepared.outputs()
@@ -199,6 +207,8 @@ HEADER_FAULTS = [
             ("baracuda/view.cuh", r"inner \* stride", "(inner ? inner - 1 : 0) * stride"),
             ("baracuda/view.cuh", r"index \* stride", "(index ? index - 1 : 0) * stride"),
             ("baracuda/map.cuh", r"p\.in\[i\]\) \+ pack \* SIZE", "p.in[i]) + (pack ? pack - 1 : 0) * SIZE"),
+            ("baracuda/tiled_map.cuh", r"first \* p\.stride", "first / 2 * p.stride"),
+            ("baracuda/tiled_map.cuh", r"SIZE \^ row\) % ACROSS", "SIZE ^ row) % ACROSS / 2"),
             ("baracuda/tree.cuh", r"mask <<= 1", "mask <<= 2"),
             ("baracuda/rotate.cuh", r"\+ inner\) \* stride\[1\]", "+ inner / 2) * stride[1]"),
             ("baracuda/rotate.cuh", r"first_pair \+ place\)", "first_pair + place / 2)"),
@@ -211,7 +221,10 @@ HEADER_FAULTS = [
 
 
 def reaching(tree, header):
-    """Ops and directions whose kernels include a header, however indirectly; one a set of kernel variants."""
+    """Ops and directions whose kernels include a header, however indirectly; one a set of kernel variants.
+
+    Kernels that read flags are another set.
+    """
 
     def reaches(name, seen=()):
         return name == header or any(
@@ -224,7 +237,8 @@ def reaching(tree, header):
         for direction in op.programs:
             text = tree[source_of(op, direction)]
             if any(reaches(name) for name in re.findall(r"#include <(baracuda/\w+\.cuh)>", text)):
-                found.setdefault((direction, variants_of(op, direction)), (op, direction))
+                flags = any(p.flags for p in op.all_programs() if p.direction == direction)
+                found.setdefault((direction, variants_of(op, direction), flags), (op, direction))
     return list(found.values())
 
 

@@ -11,7 +11,7 @@ from baracuda.codegen import verify
 from baracuda.compile.unit import Unit
 from baracuda.host import HostModule, compile_units
 
-ROWS, COLUMNS, DEPTH = 16, 32, 48
+ROWS, COLUMNS, DEPTH = 32, 32, 48
 
 TEXT = """
 #include <baracuda/tile_product.cuh>
@@ -23,10 +23,10 @@ struct Params { const T *left, *right; Sum* sum; int depth; };
 
 // One warp; the operands come as [outer, depth] (INNER) or [depth, outer], and stay so in shared memory.
 template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Params& p) {
-    constexpr int ROWS = 16, COLUMNS = 32, DEPTH = 48;
+    constexpr int ROWS = 32, COLUMNS = 32, DEPTH = 48;
     constexpr int LEFT = baracuda::tile_stride<T>(LEFT_INNER ? DEPTH : ROWS);
     constexpr int RIGHT = baracuda::tile_stride<T>(RIGHT_INNER ? DEPTH : COLUMNS);
-    BARACUDA_SHARED(T, left, 1280);
+    BARACUDA_SHARED(T, left, 2048);
     BARACUDA_SHARED(T, right, 2048);
     const int lane = int(threadIdx.x);
     for (int i = lane; i < ROWS * DEPTH; i += 32)
@@ -34,13 +34,18 @@ template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Para
     for (int i = lane; i < COLUMNS * DEPTH; i += 32)
         right[RIGHT_INNER ? i / DEPTH * RIGHT + i % DEPTH : i / COLUMNS * RIGHT + i % COLUMNS] = p.right[i];
     __syncwarp();
-    Sum sum[COLUMNS / 8][4] = {};
-    baracuda::multiply_tiles<Product>(sum, baracuda::TileView<T, LEFT_INNER>{left, LEFT}, 0,
-                                      baracuda::TileView<T, RIGHT_INNER>{right, RIGHT}, COLUMNS, p.depth);
-    for (int unit = 0; unit < COLUMNS / 8; ++unit)
-        for (int i = 0; i < 4; ++i)
-            p.sum[baracuda::unit_row(lane, i) * COLUMNS + unit * 8 + baracuda::unit_column(lane, i)] =
-                sum[unit][i];
+    // Two units of rows at once, and two groups of columns one after the other.
+    Sum sum[ROWS / 16][2][4];
+    for (int column = 0; column < COLUMNS; column += 16) {
+        for (int unit = 0; unit < ROWS / 16 * 2; ++unit)
+            for (int i = 0; i < 4; ++i) sum[unit / 2][unit % 2][i] = 0;
+        baracuda::multiply_tiles<Product>(sum, baracuda::TileView<T, LEFT_INNER>{left, LEFT}, 0,
+                                          baracuda::TileView<T, RIGHT_INNER>{right, RIGHT}, column, p.depth);
+        for (int unit = 0; unit < ROWS / 16 * 2; ++unit)
+            for (int i = 0; i < 4; ++i)
+                p.sum[(unit / 2 * 16 + baracuda::unit_row(lane, i)) * COLUMNS + column + unit % 2 * 8
+                      + baracuda::unit_column(lane, i)] = sum[unit / 2][unit % 2][i];
+    }
 }
 BARACUDA_KERNEL(probe, nn, 32, Params) { product<true, false>(p); }
 BARACUDA_KERNEL(probe, nt, 32, Params) { product<true, true>(p); }

@@ -66,7 +66,8 @@ def unknown(key: str, name: str, known: Sequence[str]) -> BadInput:
     close = [lower[other] for other in difflib.get_close_matches(name.lower(), lower, n=1)]
     # `sum` for reduce_sum: a part of the name, as whole words.
     parts = [other for other in known if name and name.lower() in re.split("[_.]", other.lower())]
-    meant = close or parts[:8] or known[:8]
+    same = [lower[name.lower()]] if name.lower() in lower else []
+    meant = same or parts[:8] or close or known[:8]
     return BadInput(f"no {key} {name!r} here; did you mean {', '.join(meant) or 'another spec'}?")
 
 

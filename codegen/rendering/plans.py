@@ -352,7 +352,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         },
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
         "tiles": [
-            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys})")
+            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows})")
             for dtype, tiles in op.tiles.items()
         ],
     }

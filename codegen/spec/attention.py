@@ -98,7 +98,8 @@ def check_family(entry: schema.Family, path: Path, problems: Problems) -> None:
 def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
     for word, numbers, step in (
         ("heads", tiles.heads, 2 * _STEP),
-        ("queries", [tiles.queries], _STEP),
+        ("rows", [tiles.rows], _STEP),
+        ("queries", [tiles.queries], max(tiles.rows, _STEP)),
         ("keys", [tiles.keys], 2 * _STEP),
     ):
         if (

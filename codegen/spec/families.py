@@ -69,7 +69,7 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
         name, entry.doc, template, entry.category, entry.plan, entry.kind, entry.domain, entry.axes,
         fields, tuple(require), entry.contraction, entry.forward, entry.backward, own_template,
         entry.default_kind, pairs, shapes,
-        tiles={key: TileSet(tuple(t.heads), t.queries, t.keys) for key, t in entry.tiles.items()},
+        tiles={key: TileSet(tuple(t.heads), t.queries, t.keys, t.rows) for key, t in entry.tiles.items()},
     )  # fmt: skip
 
 

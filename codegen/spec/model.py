@@ -231,11 +231,12 @@ class Pairs:
 
 @dataclass(frozen=True)
 class TileSet:
-    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys."""
+    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp."""
 
     heads: tuple[int, ...]
     queries: int
     keys: int
+    rows: int
 
 
 @dataclass(frozen=True)

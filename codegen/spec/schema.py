@@ -153,8 +153,9 @@ class Tiles(Model):
         description="elements of a head that a block holds at once, ascending: a kernel each; longer heads "
         "go in several parts"
     )
-    queries: int = Field(description="queries of a tile, 16 a warp")
+    queries: int = Field(description="queries of a tile")
     keys: int = Field(description="keys that a block takes at once")
+    rows: int = Field(default=16, description="queries of a warp")
 
 
 class Family(Model):

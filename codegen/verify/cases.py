@@ -133,6 +133,9 @@ def _case(spec: Spec, op: Op, direction: str, dtype: str, images: Any) -> Case:
         ]
         for turn, name in enumerate(missing, len(inputs)):
             inputs[name] = rounded(_filled(images, shapes[name], turn), dtype)
+    for name in {*problem.inputs()} - {*problem.optional()}:
+        if op.family.tensors(direction)[name].dtype == "bool":
+            inputs[name] = _filled(images > np.mean(images), problem.shapes()[name], 1)
     return Case(spec, problem, inputs)
 
 

@@ -407,8 +407,10 @@ class ReduceBackwardPlan(Plan):
 
     NORM2 (f16, bf16, f32, f64): Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm
         share = x * n.factor / n.length if n.factor > 1 else x / n.length * n.factor
+        grown = x * (1 / smallest_normal) / n.length * n.factor
+        fits = abs(share) >= smallest_normal or n.length == inf
         n = squares(x)
-        dx = 0 if n.length == 0 else dy * share
+        dx = 0 if n.length == 0 else dy * share if fits else dy * grown * smallest_normal
 
     LOGSUMEXP (f16, bf16, f32, f64): log(sum(exp(x))), -inf of no elements; torch.logsumexp,
         jax.nn.logsumexp

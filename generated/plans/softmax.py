@@ -237,7 +237,8 @@ class SoftmaxBackwardPlan(Plan):
 
     SOFTMAX (f16, bf16, f32, f64): exp(x) over its sum; torch.softmax, jax.nn.softmax
         s = sum(dy * y)
-        dx = dy * y - s * y
+        top = maximum(y)
+        dx = 0 if top == 0 else dy * y - s * y
 
     LOG_SOFTMAX (f16, bf16, f32, f64, masked_row=zero): x minus the logarithm of the sum of exp(x);
         torch.log_softmax, jax.nn.log_softmax
@@ -275,7 +276,7 @@ class SoftmaxBackwardPlan(Plan):
             batch_invariant=("dx",),
             attributes="",
             fold=no_scalars,
-            state="a",
+            state="aa",
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
         ),

@@ -94,7 +94,7 @@ class _Attention(Engine):
                 layout,
                 here,
                 self._tail,
-                threads=2 * self._tiles.queries,
+                threads=self._tiles.threads,
                 shared=elements * self.problem.element.itemsize,
             )
 
@@ -120,9 +120,10 @@ class _Attention(Engine):
 
 class _Forward(_Attention):
     def _elements(self, head: int) -> int:
-        return _query_elements(
-            self._tiles.queries, self._tiles.keys, self._stride(head), self._stride(self._tiles.keys)
-        )
+        """A tile of queries, one of weights, and two stages of keys and values (attention_forward.cuh)."""
+        queries, keys = self._tiles.queries, self._tiles.keys
+        stage = 2 * keys * self._stride(head)
+        return queries * (self._stride(head) + self._stride(keys)) + 2 * stage
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The kernel of the problem's head size."""
@@ -171,14 +172,18 @@ class _Backward(_Attention):
         self._spared = most is not None and most < self._bytes
 
     def _elements(self, head: int) -> int:
+        return max(self._score_elements(head), self._sum_elements(head))
+
+    def _score_elements(self, head: int) -> int:
+        """A tile of dy, and two stages of keys, values and weights (attention_backward.cuh)."""
         queries, keys = self._tiles.queries, self._tiles.keys
-        return max(
-            _query_elements(queries, keys, self._stride(head), self._stride(keys)), self._sum_elements(head)
-        )
+        stage = 2 * keys * self._stride(head) + queries * self._stride(keys)
+        return queries * self._stride(head) + 2 * stage
 
     def _sum_elements(self, head: int) -> int:
-        """Two stages of weights and of what they multiply, as attention_backward.cuh has them."""
-        return 2 * self._tiles.keys * (self._stride(self._tiles.queries) + self._stride(head))
+        """Three stages of weights and of what they multiply, or the tile of sums (attention_key_sums.cuh)."""
+        queries, keys = self._tiles.queries, self._tiles.keys
+        return max(3 * keys * (self._stride(queries) + self._stride(head)), queries * self._stride(head))
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """Both kernels of the problem's head size."""
@@ -248,9 +253,8 @@ class _Backward(_Attention):
             *self._shape(desc.num_kv_heads, aligned),
             *_outer(k), *_outer(v), *_outer(dy), *(_outer(dq) if dq is not None else (0, 0, 0)), parts,
         )  # fmt: skip
-        queries, keys = self._tiles.queries, self._tiles.keys
-        elements = _query_elements(queries, keys, self._stride(self._head), self._stride(keys))
         layout = f"6P {SHAPE} 12q q"
+        elements = self._score_elements(self._head)
         yield from self._launches(self.usual_variant(), blocks, layout, values, elements, 6 + 6)
 
     def _key_sums(
@@ -279,11 +283,6 @@ class _Backward(_Attention):
         layout = f"3P {SHAPE} 6q 2q i"
         variant = self._variant("sums")
         yield from self._launches(variant, blocks, layout, values, self._sum_elements(self._head), 3 + 6)
-
-
-def _query_elements(queries: int, keys: int, head_stride: int, key_stride: int) -> int:
-    """Tiles of queries, keys, values and weights; the scores' gradients have as many."""
-    return queries * (head_stride + key_stride) + 2 * keys * head_stride
 
 
 def _outer(tensor: TensorRef) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ import functools
 from baracuda.contract import Problem
 from baracuda.engines.aggregate import RowProgram, Rows
 from baracuda.engines.base import THREADS, Engine, LaunchStep, Tensors, ceil_div, check_rank, scalar_format
+from baracuda.engines.tiles import Operand, pack_axis, tiles_for
 from baracuda.layout import broadcast_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, pack_scalars
 from baracuda.shapes import numel
@@ -49,7 +50,7 @@ class MapEngine(Engine):
         """The two units of the map, and one more where an output is summed."""
         units: dict[str, tuple[str, ...]] = {}
         if self._mapped:
-            units |= {"BARACUDA_NARROW": ("contig", "strided"), "BARACUDA_WIDE": ("strided64",)}
+            units |= {"BARACUDA_NARROW": ("contig", "strided"), "BARACUDA_WIDE": ("strided64", "tiled")}
         for name, total in self._sums.items():
             units[f"BARACUDA_SUM_{name}"] = tuple(
                 v for variants in total.variants().values() for v in variants
@@ -100,24 +101,33 @@ class MapEngine(Engine):
 
         order = order_by_stride(domain, strides)
         walk = merge([domain[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
-        count = numel(domain)
+        count, size = numel(domain), self.pack_size()
+        operands = []
+        for name, present in zip(names, given, strict=True):
+            tensor = tensors[name]
+            bytes_of_pack = size if name in op.flags else 16
+            aligned = present and tensor is not None and tensor.pointer % bytes_of_pack == 0
+            operands.append(Operand(present, name in op.outputs, aligned))
         if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
-            size = self.pack_size()
-            aligned = all(
-                tensor.pointer % (size if name in op.flags else 16) == 0
-                for name, present in zip(names, given, strict=True)
-                if present and (tensor := tensors[name]) is not None
-            )
-            packs = count // size if aligned else 0
+            packs = count // size if all(o.aligned for o in operands if o.given) else 0
             grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
             return LaunchStep("contig", grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
         check_rank(self.problem, walk)
+        tiles = tiles_for(walk, operands, size)
+        if tiles is not None:
+            layout, values = f"{len(names)}P {tiles.layout}", (*pointers, *tiles.values)
+            return LaunchStep("tiled", tiles.grid, layout, values, self._tail, shared=tiles.shared)
         wide = not fits_int32(walk, len(names))
+        packed = pack_axis(walk, operands, size)
+        spread = 0
+        if packed is not None:
+            (walk, spread), count = packed, count // size
+        at_once = UNROLL if packed is None else 1
         return LaunchStep(
             "strided64" if wide else "strided",
-            ceil_div(count, THREADS * UNROLL),
-            f"{len(names)}P q {axes_format(wide, len(names))}",
-            (*pointers, count, *axes_values(walk, wide, len(names))),
+            ceil_div(count, THREADS * at_once),
+            f"{len(names)}P q i I {axes_format(wide, len(names))}",
+            (*pointers, count, packed is not None, spread, *axes_values(walk, wide, len(names))),
             self._tail,
         )
 

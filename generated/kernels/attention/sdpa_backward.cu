@@ -23,15 +23,15 @@ struct Formula {
     BARACUDA_FN A dv(A product) const { return product; }
 };
 
-// Queries of a tile, and the keys that it meets at once.
+// Queries of a tile, the keys that it meets at once, and the queries of a warp.
 template <class Element> struct Shape;
-template <> struct Shape<baracuda::f16> { static constexpr int QUERIES = 64, KEYS = 64; };
-template <> struct Shape<baracuda::bf16> { static constexpr int QUERIES = 64, KEYS = 64; };
-template <> struct Shape<baracuda::f32> { static constexpr int QUERIES = 64, KEYS = 32; };
-template <> struct Shape<baracuda::f64> { static constexpr int QUERIES = 64, KEYS = 32; };
+template <> struct Shape<baracuda::f16> { static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32; };
+template <> struct Shape<baracuda::bf16> { static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32; };
+template <> struct Shape<baracuda::f32> { static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32; };
+template <> struct Shape<baracuda::f64> { static constexpr int QUERIES = 64, KEYS = 32, ROWS = 16; };
 template <int HEAD, bool TF32 = false>
-using Tiles = baracuda::AttentionTiles<T, HEAD, Shape<T>::QUERIES, Shape<T>::KEYS, TF32>;
-constexpr int THREADS = 2 * Shape<T>::QUERIES;
+using Tiles = baracuda::AttentionTiles<T, HEAD, Shape<T>::QUERIES, Shape<T>::KEYS, Shape<T>::ROWS, TF32>;
+constexpr int THREADS = Shape<T>::QUERIES / Shape<T>::ROWS * 32;
 
 struct ScoreParams {
     baracuda::AttentionScoreGradients operands;

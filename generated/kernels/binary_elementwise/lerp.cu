@@ -12,8 +12,8 @@
 //   mixed = a * rest + b * weight
 //   y = a if at_a else b if at_b else mixed if (a < 0) != (b < 0) else between
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -49,6 +49,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(lerp, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -56,6 +57,7 @@ BARACUDA_KERNEL(lerp, strided, 256, Strided) { baracuda::map_strided<T>(p.operan
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(lerp, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(lerp, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -7,9 +7,9 @@
 //   da = 0 if b == 0 else power if isnan(power) else dy * ((steep if signbit(power) == signbit(a) else -steep) * b)
 //   db = 0 if a == 0 and b >= 0 else dy * (power * log(a))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -40,6 +40,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<3, 2>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 2>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 2>>;
+using Tiled = Params<baracuda::TiledMap<3, 2>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(pow_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -47,6 +48,7 @@ BARACUDA_KERNEL(pow_backward, strided, 256, Strided) { baracuda::map_strided<T>(
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(pow_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(pow_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.

@@ -2,9 +2,9 @@
 //   da = dy
 //   db = -dy * (a // b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -28,6 +28,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<3, 2>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 2>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 2>>;
+using Tiled = Params<baracuda::TiledMap<3, 2>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(remainder_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -35,6 +36,7 @@ BARACUDA_KERNEL(remainder_backward, strided, 256, Strided) { baracuda::map_strid
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(remainder_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(remainder_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.

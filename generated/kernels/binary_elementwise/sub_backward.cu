@@ -2,9 +2,9 @@
 //   da = dy
 //   db = -dy
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -26,6 +26,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 2>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 2>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 2>>;
+using Tiled = Params<baracuda::TiledMap<1, 2>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(sub_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -33,6 +34,7 @@ BARACUDA_KERNEL(sub_backward, strided, 256, Strided) { baracuda::map_strided<T>(
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(sub_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(sub_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.

@@ -27,8 +27,8 @@ using baracuda::i64;
 
 // Squares: sum of the squares of x, in three ranges.
 struct Squares {
-    static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
-    static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
+    static constexpr A huge = baracuda::by_compute<A>(17592186044416.0f, 1.997919072202235e+146);
+    static constexpr A shrink = baracuda::by_compute<A>(5.169878828456423e-26f, 1.1113793747425387e-162);
     static constexpr A grow = baracuda::by_compute<A>(1.2676506002282294e+30f, 5.260135901548374e+210);
     static constexpr A ample = baracuda::by_compute<A>(1.925929944387236e-34f, 1.4582244039112795e-303);
     A big = A(0);

@@ -1,7 +1,9 @@
 // reduce_norm2_backward: gradients of Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm.
 //   share = x * n.factor / n.length if n.factor > 1 else x / n.length * n.factor
+//   grown = x * (1 / smallest_normal) / n.length * n.factor
+//   fits = abs(share) >= smallest_normal or n.length == inf
 //   n = squares(x)
-//   dx = 0 if n.length == 0 else dy * share
+//   dx = 0 if n.length == 0 else dy * share if fits else dy * grown * smallest_normal
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -15,8 +17,8 @@ using baracuda::i64;
 
 // Squares: sum of the squares of x, in three ranges.
 struct Squares {
-    static constexpr A huge = baracuda::by_compute<A>(4503599627370496.0f, 1.997919072202235e+146);
-    static constexpr A shrink = baracuda::by_compute<A>(1.3234889800848443e-23f, 1.1113793747425387e-162);
+    static constexpr A huge = baracuda::by_compute<A>(17592186044416.0f, 1.997919072202235e+146);
+    static constexpr A shrink = baracuda::by_compute<A>(5.169878828456423e-26f, 1.1113793747425387e-162);
     static constexpr A grow = baracuda::by_compute<A>(1.2676506002282294e+30f, 5.260135901548374e+210);
     static constexpr A ample = baracuda::by_compute<A>(1.925929944387236e-34f, 1.4582244039112795e-303);
     A big = A(0);
@@ -81,6 +83,7 @@ struct Formula : baracuda::RowFormula {
         A n_length;
         bool of_row0;
         bool of_row1;
+        bool of_row2;
     };
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
@@ -116,12 +119,16 @@ struct Formula : baracuda::RowFormula {
         const A n_length = state.n.length();
         const bool of_row0 = n_length == A(0);
         const bool of_row1 = n_factor > A(1);
-        return {dy, n_factor, n_length, of_row0, of_row1};
+        const bool of_row2 = n_length == baracuda::inf<A>;
+        return {dy, n_factor, n_length, of_row0, of_row1, of_row2};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
         const A share = row.of_row1 ? x * row.n_factor / row.n_length : x / row.n_length * row.n_factor;
-        out[0] = row.of_row0 ? A(0) : row.dy * share;
+        const A grown = x * (A(1) / A(baracuda::limits<T>::smallest_normal)) / row.n_length * row.n_factor;
+        const bool fits = (baracuda::abs(share) >= A(baracuda::limits<T>::smallest_normal)) | row.of_row2;
+        out[0] = row.of_row0 ? A(0) : (fits ? row.dy * share : row.dy * grown
+            * A(baracuda::limits<T>::smallest_normal));
     }
 };
 

@@ -23,6 +23,7 @@ struct Moments {
 
     struct Run {
         i32 n = 0;
+        i32 left = 8;
         A origin = A(0);
         A s = A(0);
         A q = A(0);
@@ -33,7 +34,36 @@ struct Moments {
     BARACUDA_FN static void push(Run& run, A x, i64 index) {
         const Run r = run;
         const A d = x - r.origin;
-        run = {i32(r.n + 1), r.origin, r.s + d, r.q + d * d};
+        const A total = r.s + d;
+        const A squares = r.q + d * d;
+        const A step = ((r.left == 1) & baracuda::isfinite(total)) ? total / A(r.n + 1) : A(0);
+        const A nearer = r.origin + step;
+        const A moved = nearer - r.origin;
+        const A rest = total - A(r.n + 1) * moved;
+        run = {i32(r.n + 1), i32(r.left == 1 ? 8 : r.left - 1), nearer, rest,
+            squares == baracuda::inf<A> ? squares : baracuda::max(squares - moved * (total + rest), A(0))};
+    }
+    struct Trial {  // a pack that is taken in by a cheaper step
+        i32 n;
+        i32 left;
+        A origin;
+        A s;
+        A q;
+    };
+    BARACUDA_FN static Trial attempt(const Run& r) { return {r.n, r.left, r.origin, r.s, r.q}; }
+    BARACUDA_FN static void push(Trial& trial, A x, i64 index) {
+        const Trial r = trial;
+        const A d = x - r.origin;
+        trial = {i32(r.n + 1), i32(r.left - 1), r.origin, r.s + d, r.q + d * d};
+    }
+    BARACUDA_FN static bool fits(const Trial& r) { return r.left >= 0; }
+    BARACUDA_FN static Run settle(const Trial& r) {
+        const A step = ((r.left == 0) & baracuda::isfinite(r.s)) ? r.s / A(r.n) : A(0);
+        const A nearer = r.origin + step;
+        const A moved = nearer - r.origin;
+        const A rest = r.s - A(r.n) * moved;
+        return {i32(r.n), i32(r.left == 0 ? 8 : r.left), nearer, rest,
+            r.q == baracuda::inf<A> ? r.q : baracuda::max(r.q - moved * (r.s + rest), A(0))};
     }
     BARACUDA_FN static Moments close(const Run& r) {
         const A shift = r.n == 0 ? A(0) : r.s / A(r.n);
@@ -44,9 +74,11 @@ struct Moments {
         const A n = a.n + b.n;
         const A d = b.origin - a.origin + (b.shift - a.shift);
         const A share = a.n == b.n ? A(0.5) : b.n / n;
-        return {n, a.n == A(0) ? b.origin : a.origin,
-            b.n == A(0) ? a.shift : (a.n == A(0) ? b.shift : a.shift + d * share),
-                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        const A of_a = b.n == A(0) ? a.shift : a.shift + d * share;
+        const A of_b = a.n == A(0) ? b.shift : b.shift - d * (A(1) - share);
+        const bool takes_b = (a.n == A(0)) | ((b.n > A(0)) & (baracuda::abs(of_b) < baracuda::abs(of_a)));
+        return {n, takes_b ? b.origin : a.origin, takes_b ? of_b : of_a,
+            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A mean() const { return origin + shift; }
     BARACUDA_FN A value() const { return mean(); }
@@ -54,6 +86,7 @@ struct Moments {
 
 struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
+    static constexpr bool USUAL = true;
     static constexpr bool BEGINS = true;
     struct State {  // what a row is merged into
         Moments v;
@@ -74,6 +107,22 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN void begin(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Moments::begin(run.v, x, index);
+    }
+    struct Trial {  // a pack of elements that is taken in by a cheaper step
+        Moments::Trial v;
+    };
+    BARACUDA_FN static Trial attempt(const Run& run) {
+        return {Moments::attempt(run.v)};
+    }
+    BARACUDA_FN void push(Trial& trial, const A (&in)[1], const Known& known, i64 index) const {
+        const A x = in[0];
+        Moments::push(trial.v, x, index);
+    }
+    BARACUDA_FN static bool fits(const Trial& trial) {
+        return Moments::fits(trial.v);
+    }
+    BARACUDA_FN static Run settle(const Trial& trial) {
+        return {Moments::settle(trial.v)};
     }
     BARACUDA_FN static State close(const Run& run) {
         return {Moments::close(run.v)};

@@ -1,6 +1,7 @@
 // softmax_backward: gradients of exp(x) over its sum; torch.softmax, jax.nn.softmax.
 //   s = sum(dy * y)
-//   dx = dy * y - s * y
+//   top = maximum(y)
+//   dx = 0 if top == 0 else dy * y - s * y
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -27,38 +28,59 @@ struct Sum {
     BARACUDA_FN A value() const { return s; }
 };
 
+// Maximum: largest x; NaN if any is.
+struct Maximum {
+    A m = -baracuda::inf<A>;
+
+    using Run = Maximum;
+    BARACUDA_FN static void push(Run& run, A x, i64 index) {
+        run = merge(run, {x});
+    }
+    BARACUDA_FN static Maximum close(const Run& run) { return run; }
+    BARACUDA_FN static Maximum merge(const Maximum& a, const Maximum& b) {
+        return {baracuda::max(a.m, b.m)};
+    }
+    BARACUDA_FN A value() const { return m; }
+};
+
 struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
     struct State {  // what a row is merged into
         Sum s;
+        Maximum top;
     };
     struct Run {  // what a lane takes its elements into
         Sum::Run s;
+        Maximum::Run top;
     };
     struct Row {  // what the elements of a row share
         A s;
+        bool of_row0;
     };
 
     BARACUDA_FN void push(Run& run, const A (&in)[2], const Known& known, i64 index) const {
         const A dy = in[0];
         const A y = in[1];
         Sum::push(run.s, dy * y, index);
+        Maximum::push(run.top, y, index);
     }
     BARACUDA_FN static State close(const Run& run) {
-        return {Sum::close(run.s)};
+        return {Sum::close(run.s), Maximum::close(run.top)};
     }
     BARACUDA_FN static State merge(const State& a, const State& b) {
-        return {Sum::merge(a.s, b.s)};
+        return {Sum::merge(a.s, b.s), Maximum::merge(a.top, b.top)};
     }
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A s = state.s.value();
-        return {s};
+        const A top = state.top.value();
+        const bool of_row0 = top == A(0);
+        return {s, of_row0};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[2], i64 index, A (&out)[1]) const {
         const A dy = in[0];
         const A y = in[1];
-        out[0] = dy * y - row.s * y;
+        out[0] = row.of_row0 ? A(0) : dy * y - row.s * y;
     }
 };
 

@@ -3,9 +3,9 @@
 //   db = dy if a < b and b < c else 0
 //   dc = dy if a > c or b > c else 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -31,6 +31,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<4, 3>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 4, 3>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 4, 3>>;
+using Tiled = Params<baracuda::TiledMap<4, 3>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(clamp_tensor_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -38,6 +39,7 @@ BARACUDA_KERNEL(clamp_tensor_backward, strided, 256, Strided) { baracuda::map_st
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(clamp_tensor_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(clamp_tensor_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.

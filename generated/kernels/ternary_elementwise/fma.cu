@@ -1,8 +1,8 @@
 // fma: a * b + c, rounded once.
 //   y = fma(a, b, c)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -25,6 +25,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<3, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 1>>;
+using Tiled = Params<baracuda::TiledMap<3, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(fma, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -32,6 +33,7 @@ BARACUDA_KERNEL(fma, strided, 256, Strided) { baracuda::map_strided<T>(p.operand
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(fma, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(fma, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -11,8 +11,8 @@
 //   y = a + c * (b - a) if not isfinite(c) else a if c == 0 else b if c == 1 else mixed if (a < 0) != (b < 0) else
 //       between
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -46,6 +46,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<3, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 1>>;
+using Tiled = Params<baracuda::TiledMap<3, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(lerp_tensor, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -53,6 +54,7 @@ BARACUDA_KERNEL(lerp_tensor, strided, 256, Strided) { baracuda::map_strided<T>(p
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(lerp_tensor, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(lerp_tensor, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

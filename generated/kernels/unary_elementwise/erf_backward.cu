@@ -2,8 +2,8 @@
 //   d = max(normal_density(x), smallest_subnormal)
 //   dx = dy * d * (d * 7.0898154036220635)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 #include <baracuda/normal.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -27,6 +27,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(erf_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -34,6 +35,7 @@ BARACUDA_KERNEL(erf_backward, strided, 256, Strided) { baracuda::map_strided<T>(
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(erf_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(erf_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

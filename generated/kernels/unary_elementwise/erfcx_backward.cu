@@ -3,8 +3,8 @@
 //   dx = dy / d * (x * 0.6366197723675814) / d if x < -6.5 else dy / x / x * -0.5641895835477563 if x > 1.0e+10 else dy
 //       * erfcx_slope(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 #include <baracuda/normal.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -29,6 +29,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(erfcx_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -36,6 +37,7 @@ BARACUDA_KERNEL(erfcx_backward, strided, 256, Strided) { baracuda::map_strided<T
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(erfcx_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(erfcx_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

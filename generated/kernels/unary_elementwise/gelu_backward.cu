@@ -4,8 +4,8 @@
 //   part = z * 0.3989422804014327
 //   dx = dy * (ndtr(x) + part * h * h) if x >= 0 else dy * h * (erfcx(-z * 0.7071067811865476) / 2 + part) * h
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 #include <baracuda/normal.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -32,6 +32,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(gelu_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -39,6 +40,7 @@ BARACUDA_KERNEL(gelu_backward, strided, 256, Strided) { baracuda::map_strided<T>
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(gelu_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(gelu_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -14,8 +14,8 @@
 //   slope = 1.5957691216057308 + t * 0.21406444881780075
 //   y = x / q if x >= 0 else -a * h / q * g * h
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -50,6 +50,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(gelu_tanh, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -57,6 +58,7 @@ BARACUDA_KERNEL(gelu_tanh, strided, 256, Strided) { baracuda::map_strided<T>(p.o
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(gelu_tanh, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(gelu_tanh, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

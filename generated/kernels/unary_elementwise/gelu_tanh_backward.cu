@@ -14,8 +14,8 @@
 //   slope = 1.5957691216057308 + t * 0.21406444881780075
 //   dx = dy * ((1 + a * slope * z * g / q) / q) if x >= 0 else dy * h * (1 - a * slope / q) / q * g * h
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -52,6 +52,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(gelu_tanh_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -59,6 +60,7 @@ BARACUDA_KERNEL(gelu_tanh_backward, strided, 256, Strided) { baracuda::map_strid
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(gelu_tanh_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(gelu_tanh_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

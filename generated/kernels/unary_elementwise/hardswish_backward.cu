@@ -1,8 +1,8 @@
 // hardswish_backward: gradients of x times relu6(x + 3) / 6.
 //   dx = 0 if x <= -3 else dy if x >= 3 else dy * ((x + 1.5) / 3)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -24,6 +24,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(hardswish_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -31,6 +32,7 @@ BARACUDA_KERNEL(hardswish_backward, strided, 256, Strided) { baracuda::map_strid
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(hardswish_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(hardswish_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -1,8 +1,8 @@
 // i0: modified Bessel function of the first kind, order 0.
 //   y = i0(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 #include <baracuda/bessel.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -24,6 +24,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(i0, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -31,6 +32,7 @@ BARACUDA_KERNEL(i0, strided, 256, Strided) { baracuda::map_strided<T>(p.operands
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(i0, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(i0, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

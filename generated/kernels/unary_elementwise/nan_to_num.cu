@@ -3,8 +3,8 @@
 //   bottom = min_value if for_minus_inf == -inf else for_minus_inf
 //   y = for_nan if isnan(x) else top if x == inf else bottom if x == -inf else x
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -33,6 +33,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(nan_to_num, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -40,6 +41,7 @@ BARACUDA_KERNEL(nan_to_num, strided, 256, Strided) { baracuda::map_strided<T>(p.
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(nan_to_num, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(nan_to_num, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -1,8 +1,8 @@
 // powi: x to the power of a whole number.
 //   y = pow(x, n)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -25,6 +25,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(powi, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -32,6 +33,7 @@ BARACUDA_KERNEL(powi, strided, 256, Strided) { baracuda::map_strided<T>(p.operan
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(powi, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(powi, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

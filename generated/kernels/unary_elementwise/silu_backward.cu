@@ -4,8 +4,8 @@
 //   z = clamp(x, -2000, 2000)
 //   dx = dy * ((1 + z * h * h / q) / q) if x >= 0 else dy * h * (1 + z / q) / q * h
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -30,6 +30,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<2, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(silu_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -37,6 +38,7 @@ BARACUDA_KERNEL(silu_backward, strided, 256, Strided) { baracuda::map_strided<T>
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(silu_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(silu_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -2,8 +2,8 @@
 //   v = x * beta
 //   y = x if v > min(bound, 800) else log1pexp(v) / beta
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 #include <baracuda/activations.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -29,6 +29,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(softplus, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -36,6 +37,7 @@ BARACUDA_KERNEL(softplus, strided, 256, Strided) { baracuda::map_strided<T>(p.op
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(softplus, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softplus, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

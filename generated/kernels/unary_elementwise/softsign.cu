@@ -1,8 +1,8 @@
 // softsign: x / (1 + |x|).
 //   y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
-#include <baracuda/map.cuh>
 #include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -23,6 +23,7 @@ template <class Operands> struct Params {
 using Contig = Params<baracuda::ContigMap<1, 1>>;
 using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(softsign, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
@@ -30,6 +31,7 @@ BARACUDA_KERNEL(softsign, strided, 256, Strided) { baracuda::map_strided<T>(p.op
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(softsign, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(softsign, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

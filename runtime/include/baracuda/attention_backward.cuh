@@ -1,7 +1,7 @@
 // The gradients of scaled dot-product attention, from the weights that the forward saved: first those of the scores
-// together with dq, then, as sums over queries, dk and dv.
+// together with dq, then, as sums over queries, dk and dv (attention_key_sums.cuh).
 #pragma once
-#include <baracuda/attention_tiles.cuh>
+#include <baracuda/attention_key_sums.cuh>
 
 namespace baracuda {
 
@@ -14,215 +14,167 @@ struct AttentionScoreGradients {
     i64 parts;  // of a row of dq, HEAD elements each; 1 where dq is not wanted
 };
 
-template <class Tiles, class Formula> BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p,
-    const Formula& formula) {
+// What a block does. In shared memory: dy, and two stages of v, k and attn.
+template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
-    T* const dy_tile = reinterpret_cast<T*>(dynamic_shared());
-    T* const v_tile = dy_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE;
-    T* const k_tile = v_tile + Tiles::KEYS * Tiles::HEAD_STRIDE;
-    T* const attn_tile = k_tile + Tiles::KEYS * Tiles::HEAD_STRIDE;
+    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE,
+                         STAGE = 2 * KEY_TILE + Tiles::QUERIES * Tiles::KEY_STRIDE;
+
+    const AttentionScoreGradients& p;
+    const Formula& formula;
+    RowsByKeys<Tiles> products;
+    T *stages, *dscores;      // dscores: from the warp's first row on
+    const T *attn, *k;
+    i64 tiles;                // of keys that a query of the block sees
+    int warp_row, columns;    // columns: of dq
+    bool works;
+
+    // Tiles of v, k and attn. The walks go on in turn, so that the stage of a first tile is free.
+    template <bool SUMS> BARACUDA_FN T* stage(i64 number) const {
+        return stages + ((SUMS ? number : tiles + number) & 1) * STAGE;
+    }
+    BARACUDA_FN static T* k_tile(T* stage) { return stage + KEY_TILE; }
+    BARACUDA_FN static T* attn_tile(T* stage) { return stage + 2 * KEY_TILE; }
+    BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
+    BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
+
+    // The sums over rows walk backwards, so that what they have read last, the other walk reads first.
+    template <bool SUMS> BARACUDA_FN i64 key_of(i64 number) const {
+        return (SUMS ? tiles - 1 - number : number) * Tiles::KEYS;
+    }
+    template <bool SUMS> BARACUDA_FN void load(i64 number) const {
+        const i64 first_key = key_of<SUMS>(number), k_stride = p.k_rows.stride[2];
+        T* const tile = stage<SUMS>(number);
+        products.load_right(tile, first_key, 0);
+        load_tile<Tiles::QUERIES, Tiles::KEYS, Tiles::THREADS>(attn_tile(tile), Tiles::KEY_STRIDE, attn + first_key,
+                                                               p.shape.keys, products.rows, keys_at(first_key),
+                                                               p.shape.is_aligned(2));
+        if (!SUMS && columns > 0)
+            load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(tile), Tiles::HEAD_STRIDE,
+                                                                k + first_key * k_stride, k_stride, keys_at(first_key),
+                                                                columns, p.shape.is_aligned(0));
+    }
+
+    // A walk over the keys: for the sums over rows, or for what needs them. Both find the products anew: that costs less
+    // than memory for them.
+    template <bool SUMS, bool CAREFUL>
+    BARACUDA_FN void walk(A (&delta)[Tiles::LANE_ROWS], typename Tiles::HeadSum& dq) const {
+        if (tiles == 0) return;  // nobody would wait for the copies
+        if (SUMS) products.load_left(0);
+        else products.load_left_again();
+        load<SUMS>(0);
+        commit_copies();
+        BARACUDA_KEEP_LOOP
+        for (i64 number = 0; number < tiles; ++number) {
+            wait_for_copies<0>();
+            __syncthreads();
+            if (number + 1 < tiles) load<SUMS>(number + 1);
+            commit_copies();
+            const i64 first_key = key_of<SUMS>(number);
+            T* const tile = stage<SUMS>(number);
+            typename Tiles::KeySum dattn;
+            products.multiply(dattn, tile, first_key, warp_row, works, number + 1 < tiles);
+            if (CAREFUL) {
+                keep_finite<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(tile), Tiles::HEAD_STRIDE);
+                __syncthreads();
+            }
+            if (!works) continue;
+            T* const weights = attn_tile(tile) + warp_row * Tiles::KEY_STRIDE;  // then the gradients of the scores
+            change<SUMS>(weights, dattn, delta);
+            if (SUMS) continue;
+            __syncwarp();
+            if (!CAREFUL && dscores != nullptr) store_scores(weights, first_key);
+            if (columns == 0) continue;
+            const TileView<T, true> view = {weights, Tiles::KEY_STRIDE};
+            multiply_tiles<typename Tiles::Product>(dq, view, 0, TileView<T, false>{k_tile(tile), Tiles::HEAD_STRIDE},
+                                                    0, Tiles::KEYS);
+            if (CAREFUL)
+                add_not_finite<T>(dq, view, 0, columns, keys_at(first_key), [&](int key, int column) {
+                    return k[(first_key + key) * p.k_rows.stride[2] + column];
+                });
+        }
+    }
+    template <bool SUMS>
+    BARACUDA_FN void change(T* weights, const typename Tiles::KeySum& dattn, A (&delta)[Tiles::LANE_ROWS]) const {
+        const int lane = int(threadIdx.x % 32);
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+            BARACUDA_UNROLL
+            for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
+                T* const at = weights + lane_row(lane, r) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, 0);
+                const Two<T> items = load_whole<Two<T>>(at);
+                A changed[2];
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c) {
+                    const A weight = widen_at(items, c), product = dattn[r / 2][unit][r % 2 * 2 + c];
+                    if (!SUMS) changed[c] = formula.dscores(weight, product, delta[r]);
+                    else if (!(weight == 0)) delta[r] += formula.delta(weight, product);
+                }
+                if (!SUMS) store_two(at, changed[0], changed[1]);
+            }
+    }
+    BARACUDA_FN void store_scores(const T* tile, i64 first_key) const {
+        store_rows<Tiles::ROWS, Tiles::KEYS>(dscores + first_key, p.shape.keys, tile, Tiles::KEY_STRIDE, rows_of_warp(),
+                                             keys_at(first_key), p.shape.is_aligned(5));
+    }
+    // Of the keys that nobody sees, those that the sums over queries read: of a tile of keys, from the first query on
+    // that sees one of them, in whole steps.
+    BARACUDA_FN void store_unseen(i64 end) const {
+        T* const weights = attn_tile(stages) + warp_row * Tiles::KEY_STRIDE;
+        const i64 read = end + Tiles::QUERIES + Tiles::KEYS, stop = read < p.shape.keys ? read : p.shape.keys;
+        if (tiles * Tiles::KEYS >= stop) return;
+        __syncwarp();  // the last products have read the tile
+        for (int number = int(threadIdx.x % 32); number < Tiles::ROWS * Tiles::KEY_STRIDE; number += 32)
+            weights[number] = T{};
+        __syncwarp();
+        for (i64 first_key = tiles * Tiles::KEYS; first_key < stop; first_key += Tiles::KEYS)
+            store_scores(weights, first_key);
+    }
+};
+
+template <class Tiles, class Formula>
+BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, const Formula& formula) {
+    using T = typename Tiles::T;
+    using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
-    const AttentionPlace place = place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads);
-    const int lane = int(threadIdx.x % 32), warp_row = int(threadIdx.x / 32) * UNIT_ROWS;
-    const int rows = at_most(shape.queries - place.first, Tiles::QUERIES);
+    const AttentionPlace place =
+        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
+    const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
     const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
     const int columns = p.dq == nullptr ? 0 : at_most(shape.d_k - first_column, Tiles::HEAD);
     const bool works = warp_row < rows;
-    T* const weights = attn_tile + warp_row * Tiles::KEY_STRIDE;  // the warp's own rows: of attn, then of dscores
-    const TileView<T, true> weight_view = {weights, Tiles::KEY_STRIDE};
     const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
     const i64 first_weight = ((place.batch * shape.heads + place.head) * shape.queries + place.first) * shape.keys;
-    const T* const attn = static_cast<const T*>(p.attn) + first_weight;
-    T* const dscores = p.dscores == nullptr || place.part > 0 ? nullptr : static_cast<T*>(p.dscores) + first_weight
-        + warp_row * shape.keys;
-    const T* const k = rows_of<T>(p.k, p.k_rows, place.batch, kv_head) + first_column;
-    const RowsByKeys<Tiles> products = {
-        dy_tile, v_tile, rows_of<T>(p.dy, p.dy_rows, place.batch, place.head) + place.first * p.dy_rows.stride[2],
-        rows_of<T>(p.v, p.v_rows, place.batch, kv_head), p.dy_rows.stride[2], p.v_rows.stride[2], shape.d_v, shape.keys,
-            rows,
-        shape.is_aligned(3), shape.is_aligned(1)};
-    const auto weight_at = [&](int unit, int i) { return weights + unit_row(lane, i) * Tiles::KEY_STRIDE + unit
-        * UNIT_COLUMNS + unit_column(lane, i); };
+    T* const dy_tile = reinterpret_cast<T*>(dynamic_shared());
+    T* const dscores = p.dscores == nullptr || place.part > 0
+        ? nullptr : static_cast<T*>(p.dscores) + first_weight + warp_row * shape.keys;
+    const ScoreGradientsOfBlock<Tiles, Formula> block = {
+        p, formula,
+        {dy_tile, rows_of<T>(p.dy, p.dy_rows, place.batch, place.head) + place.first * p.dy_rows.stride[2],
+         rows_of<T>(p.v, p.v_rows, place.batch, kv_head), p.dy_rows.stride[2], p.v_rows.stride[2], shape.d_v, shape.keys,
+         rows, shape.is_aligned(3), shape.is_aligned(1)},
+        dy_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE, dscores, static_cast<const T*>(p.attn) + first_weight,
+        rows_of<T>(p.k, p.k_rows, place.batch, kv_head) + first_column, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
+        columns, works};
 
-    // First the sums over rows, then what needs them. Both find the products anew: that costs less than memory for
-    // them.
-    typename Tiles::KeySum dattn;
     typename Tiles::HeadSum dq;
-    A delta[2] = {A(0), A(0)};
+    A delta[Tiles::LANE_ROWS] = {};
+    block.template walk<true, false>(delta, dq);
+    BARACUDA_UNROLL
+    for (int r = 0; r < Tiles::LANE_ROWS; ++r) delta[r] = sum_of_row(delta[r]);
     clear(dq);
-    bool careful = false;
-    for (bool sums = true;;) {
-        if (end > 0) products.begin(0);
-        const i64 stop = sums || dscores == nullptr ? end : shape.keys;
-        BARACUDA_KEEP_LOOP
-        for (i64 first_key = 0; first_key < stop; first_key += Tiles::KEYS) {
-            const int key_count = at_most(shape.keys - first_key, Tiles::KEYS);
-            if (first_key >= end) {  // nobody sees these keys
-                for (int number = lane; works && number < at_most(rows - warp_row, UNIT_ROWS) * key_count; number += 32)
-                    dscores[number / key_count * shape.keys + first_key + number % key_count] = T{};
-                continue;
-            }
-            const bool more = first_key + Tiles::KEYS < end;
-            load_tile<Tiles::QUERIES, Tiles::KEYS,
-                Tiles::THREADS>(attn_tile, Tiles::KEY_STRIDE, attn + first_key, shape.keys, rows, key_count,
-                    shape.is_aligned(2));
-            if (!sums && columns > 0)
-                load_tile<Tiles::KEYS, Tiles::HEAD,
-                    Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, k + first_key * p.k_rows.stride[2], p.k_rows.stride[2],
-                        key_count,
-                                                       columns, shape.is_aligned(0));
-            commit_copies();
-            products.template multiply<1>(dattn, first_key, warp_row, works);
-            if (more) {
-                products.next(first_key + Tiles::KEYS);
-                wait_for_copies<1>();
-            } else {
-                wait_for_copies<0>();
-            }
-            __syncthreads();
-            if (works) {
-                BARACUDA_UNROLL
-                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
-                    BARACUDA_UNROLL
-                    for (int r = 0; r < 2; ++r) {
-                        T* const at = weight_at(unit, 2 * r);
-                        const Two<T> items = load_whole<Two<T>>(at);
-                        A change[2];
-                        BARACUDA_UNROLL
-                        for (int c = 0; c < 2; ++c) {
-                            const A weight = unit * UNIT_COLUMNS + unit_column(lane, c) < key_count
-                                ? widen(items.item[c]) : A(0);
-                            const A product = dattn[unit][2 * r + c];
-                            if (sums) delta[r] += weight == 0 ? A(0) : formula.delta(weight, product);
-                            else change[c] = formula.dscores(weight, product, delta[r]);
-                        }
-                        if (!sums) store_two(at, change[0], change[1]);
-                    }
-                __syncwarp();
-                if (!sums && dscores != nullptr)
-                    store_rows<Tiles::KEYS>(dscores + first_key, shape.keys, weights, Tiles::KEY_STRIDE,
-                        at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
-            }
-            if (careful) {
-                keep_finite<Tiles::KEYS, Tiles::THREADS>(k_tile, Tiles::HEAD_STRIDE, columns);
-                __syncthreads();
-            }
-            if (!sums && works && columns > 0) {
-                multiply_tiles<typename Tiles::Product>(dq, weight_view, 0, TileView<T,
-                    false>{k_tile, Tiles::HEAD_STRIDE}, columns, key_count);
-                if (careful)
-                    add_not_finite<T>(dq, weight_view, 0, columns, key_count,
-                                      [&](int key, int column) { return k[(first_key + key) * p.k_rows.stride[2]
-                                          + column]; });
-            }
-            __syncthreads();  // the tiles of attn and k are free
-        }
-        if (sums) {
-            BARACUDA_UNROLL
-            for (int r = 0; r < 2; ++r) delta[r] = sum_of_row(delta[r]);
-            sums = false;
-            continue;
-        }
-        if (careful || columns == 0 || !__syncthreads_or(works && !all_finite(dq, columns))) break;
+    block.template walk<false, false>(delta, dq);
+    if (works && dscores != nullptr) block.store_unseen(end);
+    if (columns == 0) return;
+    if (__syncthreads_or(works && !all_finite(dq))) {
         clear(dq);
-        careful = true;
+        block.template walk<false, true>(delta, dq);
     }
-    if (!works || columns == 0) return;
-    store_sum<Tiles>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2]
-        + first_column, p.dq_rows.stride[2],
-                     dy_tile + warp_row * Tiles::HEAD_STRIDE, dq, at_most(rows - warp_row, UNIT_ROWS), columns,
-                         shape.is_aligned(4),
-                     [&](A value, int) { return formula.dq(value); });
-}
-
-// The gradients of k and v, sums over the queries of every head that shares them:
-// out[key] = factor * (sum over heads of a group, queries: weights[query, key] * item[query]).
-struct AttentionKeySums {
-    const void *weights, *items;
-    void* out;
-    AttentionShape shape;  // kv_heads: how many groups of heads have a sum of their own
-    HeadRows item_rows, out_rows;
-    i64 parts, extent;     // of a row of items
-    i32 of_keys;           // whether it is the gradient of k, else of v
-};
-
-template <class Tiles, class Formula> BARACUDA_FN void attention_key_sums(const AttentionKeySums& p,
-    const Formula& formula) {
-    // Here the rows of a tile are keys, QUERIES of them, and depth is KEYS queries at a time.
-    using T = typename Tiles::T;
-    using A = typename Tiles::A;
-    constexpr int ROWS = Tiles::QUERIES, DEPTH = Tiles::KEYS, STAGE = DEPTH * (Tiles::ROW_STRIDE + Tiles::HEAD_STRIDE);
-    T* const stages = reinterpret_cast<T*>(dynamic_shared());
-    const AttentionShape& shape = p.shape;
-    const AttentionPlace place = place_of_block(shape.first_block, shape.keys, ROWS, p.parts, shape.kv_heads);
-    const int warp_row = int(threadIdx.x / 32) * UNIT_ROWS, rows = at_most(shape.keys - place.first, ROWS);
-    const i64 first_column = i64(place.part) * Tiles::HEAD, group = shape.heads / shape.kv_heads;
-    const int columns = at_most(p.extent - first_column, Tiles::HEAD);
-    const bool works = warp_row < rows;
-    // The walk: tiles of queries of one head after another; queries that see no key of the tile are left out.
-    const i64 first_query = shape.queries_before(place.first) / DEPTH * DEPTH;
-    const i64 tiles = (shape.queries - first_query + DEPTH - 1) / DEPTH, count = tiles * group;
-    const auto query_of = [&](i64 number) { return first_query + number % tiles * DEPTH; };
-    const auto head_of = [&](i64 number) { return place.head * group + number / tiles; };
-    const auto items_of = [&](i64 number) {
-        return rows_of<T>(p.items, p.item_rows, place.batch, head_of(number)) + query_of(number) * p.item_rows.stride[2]
-            + first_column;
-    };
-    const auto load = [&](i64 number) {
-        T* const tile = stages + number % 2 * STAGE;
-        const int depth = at_most(shape.queries - query_of(number), DEPTH);
-        const T* const weights = static_cast<const T*>(p.weights) +
-            ((place.batch * shape.heads + head_of(number)) * shape.queries + query_of(number)) * shape.keys
-                + place.first;
-        load_tile<DEPTH, ROWS, Tiles::THREADS>(tile, Tiles::ROW_STRIDE, weights, shape.keys, depth, rows,
-            shape.is_aligned(0));
-        load_tile<DEPTH, Tiles::HEAD, Tiles::THREADS>(tile + DEPTH * Tiles::ROW_STRIDE, Tiles::HEAD_STRIDE,
-            items_of(number), p.item_rows.stride[2], depth, columns,
-                                         shape.is_aligned(1));
-        commit_copies();
-    };
-
-    typename Tiles::HeadSum sum;
-    for (bool careful = false;; careful = true) {
-        clear(sum);
-        if (count > 0) load(0);
-        for (i64 number = 0; number < count; ++number) {
-            if (number + 1 < count) {
-                load(number + 1);
-                wait_for_copies<1>();
-            } else {
-                wait_for_copies<0>();
-            }
-            __syncthreads();
-            T* const tile = stages + number % 2 * STAGE;
-            const int depth = at_most(shape.queries - query_of(number), DEPTH);
-            const TileView<T, false> weights = {tile, Tiles::ROW_STRIDE},
-                items = {tile + DEPTH * Tiles::ROW_STRIDE, Tiles::HEAD_STRIDE};
-            if (careful) {
-                keep_finite<DEPTH, Tiles::THREADS>(tile + DEPTH * Tiles::ROW_STRIDE, Tiles::HEAD_STRIDE, columns);
-                __syncthreads();
-            }
-            if (works) {
-                multiply_tiles<typename Tiles::Product>(sum, weights, warp_row, items, columns, depth);
-                if (careful) {
-                    const T* const given = items_of(number);
-                    add_not_finite<T>(sum, weights, warp_row, columns, depth,
-                                      [&](int query, int column) { return given[query * p.item_rows.stride[2]
-                                          + column]; });
-                }
-            }
-            __syncthreads();  // the stage is free
-        }
-        if (careful || !__syncthreads_or(works && !all_finite(sum, columns))) break;
-    }
-    if (!works) return;
-    store_sum<Tiles>(rows_of<T>(p.out, p.out_rows, place.batch, place.head) + (place.first + warp_row)
-        * p.out_rows.stride[2] + first_column,
-                     p.out_rows.stride[2], stages + warp_row * Tiles::HEAD_STRIDE, sum,
-                         at_most(rows - warp_row, UNIT_ROWS), columns,
-                     shape.is_aligned(2), [&](A value, int) { return p.of_keys ? formula.dk(value)
-                         : formula.dv(value); });
+    if (works)
+        store_sum<T>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2] + first_column,
+                     p.dq_rows.stride[2], dy_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, dq,
+                     block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int) { return formula.dq(value); });
 }
 
 }  // namespace baracuda

@@ -20,172 +20,253 @@ template <class T> BARACUDA_FN compute_t<T> mask_term(const AttentionForward& p,
     return widen(static_cast<const T*>(p.mask)[at]);
 }
 
-// The scores of a tile of keys, from the products: -inf where a query does not see a key.
-template <class Tiles, class Formula>
-BARACUDA_FN void find_scores(typename Tiles::KeySum& sum, const AttentionForward& p, const Formula& formula,
-    const AttentionPlace& place, i64 first_row,
-                             i64 first_key) {
-    using A = typename Tiles::A;
-    const int lane = int(threadIdx.x % 32);
-    BARACUDA_UNROLL
-    for (int r = 0; r < 2; ++r) {
-        const i64 row = first_row + unit_row(lane, 2 * r);
-        const i64 seen = (row < p.shape.queries ? p.shape.keys_of(row) : 0) - first_key;
-        const int limit = at_most(seen, Tiles::KEYS);
-        const i64 step = p.mask_stride[3];
-        i64 at = place.batch * p.mask_stride[0] + place.head * p.mask_stride[1] + row * p.mask_stride[2]
-            + (first_key + unit_column(lane, 0)) * step;
-        BARACUDA_UNROLL
-        for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit, at += UNIT_COLUMNS * step)
-            BARACUDA_UNROLL
-            for (int c = 0; c < 2; ++c) {
-                A& score = sum[unit][2 * r + c];
-                A mask = unit * UNIT_COLUMNS + unit_column(lane, c) < limit ? A(0) : -inf<A>;
-                if (p.mask != nullptr && mask == 0) mask = mask_term<typename Tiles::T>(p, at + c * step);
-                score = mask == -inf<A> ? mask : formula.score(score, mask);
-            }
-    }
+// exp(x) for x <= 0, to more digits than T has.
+template <class T> BARACUDA_FN compute_t<T> weight_of(compute_t<T> x) {
+    // 2^64 times as large on the way, where no power is subnormal.
+    if constexpr (sizeof(T) == 2) return exp2_normal(x * 1.44269504f + 64.0f) * 0x1p-64f;
+    else return exp(x);
 }
 
-template <class Tiles, class Formula> BARACUDA_FN void attention_forward(const AttentionForward& p,
-    const Formula& formula) {
+// What a block does. In shared memory: q, the weights, and two stages of k and v.
+template <class Tiles, class Formula> struct ForwardOfBlock {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
-    T* const q_tile = reinterpret_cast<T*>(dynamic_shared());
-    T* const k_tile = q_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE;
-    T* const v_tile = k_tile + Tiles::KEYS * Tiles::HEAD_STRIDE;
-    const AttentionShape& shape = p.shape;
-    const AttentionPlace place = place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads);
-    const int lane = int(threadIdx.x % 32), warp_row = int(threadIdx.x / 32) * UNIT_ROWS;
-    const int rows = at_most(shape.queries - place.first, Tiles::QUERIES);
-    const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
-    const int columns = at_most(shape.d_v - first_column, Tiles::HEAD);
-    const bool works = warp_row < rows;
-    T* const weights = v_tile + Tiles::KEYS * Tiles::HEAD_STRIDE + warp_row * Tiles::KEY_STRIDE;  // the warp's own rows
-    const TileView<T, true> weight_view = {weights, Tiles::KEY_STRIDE};
-    const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
-    const T* const v = rows_of<T>(p.v, p.v_rows, place.batch, kv_head) + first_column;
-    const RowsByKeys<Tiles> scores = {
-        q_tile, k_tile, rows_of<T>(p.q, p.q_rows, place.batch, place.head) + place.first * p.q_rows.stride[2],
-        rows_of<T>(p.k, p.k_rows, place.batch, kv_head), p.q_rows.stride[2], p.k_rows.stride[2], shape.d_k, shape.keys,
-            rows,
-        shape.is_aligned(0), shape.is_aligned(1)};
+    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, STAGE = 2 * KEY_TILE, ROWS = Tiles::LANE_ROWS;
+    using OfRow = A[ROWS];
 
-    T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
-        : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
-    const auto weight_at = [&](int unit, int i) { return weights + unit_row(lane, i) * Tiles::KEY_STRIDE + unit
-        * UNIT_COLUMNS + unit_column(lane, i); };
+    const AttentionForward& p;
+    const Formula& formula;
+    AttentionPlace place;
+    RowsByKeys<Tiles> products;
+    T *weights, *stages, *attn;  // weights: the warp's own rows of their tile; attn: from the warp's first row on
+    const T* v;
+    i64 tiles;                   // of keys that a query of the block sees
+    int warp_row, columns;       // columns: of y
+    bool works;
 
-    // First y. Its weights are exp(score - base) with the largest score so far for a base; what was summed before is
-    // rescaled. Then, where they are asked for, the weights themselves, and what care has left out of y.
-    A top[2], total[2], base[2], share[2];
-    typename Tiles::HeadSum y;
-    typename Tiles::KeySum sum;
-    bool careful = false;
-    for (bool sums = true;;) {
-        if (sums) {
-            clear(y);
-            top[0] = top[1] = -inf<A>;
-            total[0] = total[1] = base[0] = base[1] = A(0);
-        }
-        if (end > 0) scores.begin(0);
-        const i64 stop = sums ? end : shape.keys;
-        BARACUDA_KEEP_LOOP
-        for (i64 first_key = 0; first_key < stop; first_key += Tiles::KEYS) {
-            const int key_count = at_most(shape.keys - first_key, Tiles::KEYS);
-            const bool more = first_key + Tiles::KEYS < end, seen = first_key < end;
-            if (sums)
-                load_tile<Tiles::KEYS, Tiles::HEAD,
-                    Tiles::THREADS>(v_tile, Tiles::HEAD_STRIDE, v + first_key * p.v_rows.stride[2], p.v_rows.stride[2],
-                        key_count,
-                                                       columns, shape.is_aligned(2));
-            commit_copies();
-            if (seen) scores.template multiply<1>(sum, first_key, warp_row, works);
-            if (more) scores.next(first_key + Tiles::KEYS);
-            if (works) {
-                if (seen) find_scores<Tiles>(sum, p, formula, place, first_row, first_key);
-                if (sums) {
-                    BARACUDA_UNROLL
-                    for (int r = 0; r < 2; ++r) {
-                        A most = top[r];
-                        BARACUDA_UNROLL
-                        for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) most = larger(larger(most,
-                            sum[unit][2 * r]), sum[unit][2 * r + 1]);
-                        most = largest_of_row(most);
-                        base[r] = most == -inf<A> ? A(0) : most;
-                        const A rescale = exp(top[r] - base[r]);
-                        top[r] = most;
-                        total[r] *= rescale;
-                        BARACUDA_UNROLL
-                        for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
-                            BARACUDA_UNROLL
-                            for (int i = 2 * r; i < 2 * r + 2; ++i) y[unit][i] *= rescale;
-                    }
-                }
+    // Tiles of k and v. The walks go on in turn, so that the stage of a first tile is free.
+    template <bool VALUES> BARACUDA_FN T* k_tile(i64 number) const {
+        return stages + ((VALUES ? number : tiles + number) & 1) * STAGE;
+    }
+    BARACUDA_FN T* v_tile(i64 number) const { return k_tile<true>(number) + KEY_TILE; }
+    BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
+    BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
+    BARACUDA_FN TileView<T, true> weight_view() const { return {weights, Tiles::KEY_STRIDE}; }
+    BARACUDA_FN T* weight_at(int lane, int r, int unit) const {
+        return weights + lane_row(lane, r) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, 0);
+    }
+
+    template <bool VALUES> BARACUDA_FN void load(i64 number) const {
+        const i64 first_key = number * Tiles::KEYS, v_stride = p.v_rows.stride[2];
+        products.load_right(k_tile<VALUES>(number), first_key, 0);
+        if (VALUES)
+            load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(v_tile(number), Tiles::HEAD_STRIDE, v + first_key * v_stride,
+                                                                v_stride, keys_at(first_key), columns,
+                                                                p.shape.is_aligned(2));
+    }
+    // The first keys and, VALUES, values; the queries where they are not there.
+    template <bool VALUES> BARACUDA_FN void begin(bool queries) const {
+        if (tiles == 0) return;  // nobody would wait for the copies
+        if (queries) products.load_left(0);
+        else products.load_left_again();
+        load<VALUES>(0);
+        commit_copies();
+    }
+    // Waits for a tile, and begins to copy the next.
+    template <bool VALUES> BARACUDA_FN void reach(i64 number) const {
+        wait_for_copies<0>();
+        __syncthreads();
+        if (number + 1 < tiles) load<VALUES>(number + 1);
+        commit_copies();
+    }
+
+    // The scores of a tile of keys, from the products: -inf where a query does not see a key.
+    BARACUDA_FN void find_scores(typename Tiles::KeySum& sum, i64 first_key) const {
+        const int lane = int(threadIdx.x % 32);
+        const i64 first_row = place.first + warp_row;
+        if (p.mask == nullptr && p.shape.keys_of(first_row) >= first_key + Tiles::KEYS) {  // all see all
+            BARACUDA_UNROLL
+            for (int r = 0; r < ROWS; ++r)
                 BARACUDA_UNROLL
                 for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
                     BARACUDA_UNROLL
-                    for (int r = 0; r < 2; ++r) {
-                        A weight[2];
-                        BARACUDA_UNROLL
-                        for (int c = 0; c < 2; ++c) {
-                            weight[c] = seen ? exp(sum[unit][2 * r + c] - base[r]) : A(0);
-                            if (sums) total[r] += weight[c];
-                            else weight[c] = total[r] == 0 ? formula.nothing() : weight[c] * share[r];
-                        }
-                        store_two(weight_at(unit, 2 * r), weight[0], weight[1]);
+                    for (int c = 0; c < 2; ++c) {
+                        A& score = sum[r / 2][unit][r % 2 * 2 + c];
+                        score = formula.score(score, A(0));
                     }
-                __syncwarp();
-            }
-            if (!sums) {
-                if (!works) continue;
-                if (attn != nullptr)
-                    store_rows<Tiles::KEYS>(attn + first_key, shape.keys, weights, Tiles::KEY_STRIDE,
-                        at_most(rows - warp_row, UNIT_ROWS), key_count, shape.is_aligned(5));
-                if (careful)
-                    add_not_finite<T>(y, weight_view, 0, columns, at_most(end - first_key, key_count),
-                                      [&](int key, int column) { return v[(first_key + key) * p.v_rows.stride[2]
-                                          + column]; });
-                __syncwarp();
-                continue;
-            }
-            if (more) wait_for_copies<1>();
-            else wait_for_copies<0>();
-            __syncthreads();
-            if (careful) {
-                keep_finite<Tiles::KEYS, Tiles::THREADS>(v_tile, Tiles::HEAD_STRIDE, columns);
-                __syncthreads();
-            }
-            if (works)
-                multiply_tiles<typename Tiles::Product>(y, weight_view, 0, TileView<T,
-                    false>{v_tile, Tiles::HEAD_STRIDE}, columns, key_count);
-            __syncthreads();  // the tile of v is free
-        }
-        if (!sums) break;
-        if (!careful && __syncthreads_or(works && !all_finite(y, columns))) {
-            careful = true;
-            continue;
+            return;
         }
         BARACUDA_UNROLL
-        for (int r = 0; r < 2; ++r) {
-            total[r] = sum_of_row(total[r]);
-            share[r] = A(1) / total[r];
+        for (int r = 0; r < ROWS; ++r) {
+            const i64 row = first_row + lane_row(lane, r);
+            const int limit = at_most((row < p.shape.queries ? p.shape.keys_of(row) : 0) - first_key, Tiles::KEYS);
+            const i64 step = p.mask_stride[3];
+            i64 at = place.batch * p.mask_stride[0] + place.head * p.mask_stride[1] + row * p.mask_stride[2]
+                + (first_key + unit_column(lane, 0)) * step;
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit, at += UNIT_COLUMNS * step)
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c) {
+                    A& score = sum[r / 2][unit][r % 2 * 2 + c];
+                    A mask = unit * UNIT_COLUMNS + unit_column(lane, c) < limit ? A(0) : -inf<A>;
+                    if (p.mask != nullptr && mask == 0) mask = mask_term<T>(p, at + c * step);
+                    score = mask == -inf<A> ? mask : formula.score(score, mask);
+                }
         }
+    }
+
+    // y, times the sum of the weights. They are exp(score - base) with the largest score so far for a base; what was
+    // summed before is rescaled. A lane sums its own weights in `total`.
+    template <bool CAREFUL> BARACUDA_FN void find_y(typename Tiles::HeadSum& y, OfRow& base, OfRow& total) const {
+        const int lane = int(threadIdx.x % 32);
+        A top[ROWS];
+        clear(y);
+        BARACUDA_UNROLL
+        for (int r = 0; r < ROWS; ++r) {
+            top[r] = -inf<A>;
+            base[r] = total[r] = A(0);
+        }
+        begin<true>(!CAREFUL);
+        BARACUDA_KEEP_LOOP
+        for (i64 number = 0; number < tiles; ++number) {
+            reach<true>(number);
+            typename Tiles::KeySum sum;
+            products.multiply(sum, k_tile<true>(number), number * Tiles::KEYS, warp_row, works, number + 1 < tiles);
+            if (CAREFUL) {
+                keep_finite<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(v_tile(number), Tiles::HEAD_STRIDE);
+                __syncthreads();
+            }
+            if (!works) continue;
+            find_scores(sum, number * Tiles::KEYS);
+            BARACUDA_UNROLL
+            for (int r = 0; r < ROWS; ++r) {
+                A most = top[r];
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                    most = larger(larger(most, sum[r / 2][unit][r % 2 * 2]), sum[r / 2][unit][r % 2 * 2 + 1]);
+                most = largest_of_row(most);
+                base[r] = most == -inf<A> ? A(0) : most;
+                const A rescale = weight_of<T>(top[r] - base[r]);
+                top[r] = most;
+                total[r] *= rescale;
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+                    BARACUDA_UNROLL
+                    for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= rescale;
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) {
+                    A weight[2];
+                    BARACUDA_UNROLL
+                    for (int c = 0; c < 2; ++c) {
+                        weight[c] = weight_of<T>(sum[r / 2][unit][r % 2 * 2 + c] - base[r]);
+                        total[r] += weight[c];
+                    }
+                    store_two(weight_at(lane, r, unit), weight[0], weight[1]);
+                }
+            }
+            __syncwarp();
+            multiply_tiles<typename Tiles::Product>(y, weight_view(), 0, TileView<T, false>{v_tile(number), Tiles::HEAD_STRIDE},
+                                                    0, Tiles::KEYS);
+            __syncwarp();  // the weights are free
+        }
+    }
+
+    // The weights themselves, where they are asked for, and what care has left out of y. The products are found anew.
+    BARACUDA_FN void find_attn(typename Tiles::HeadSum& y, const OfRow& base, const OfRow& total, const OfRow& share,
+                               bool careful) const {
+        const int lane = int(threadIdx.x % 32);
+        begin<false>(false);
+        BARACUDA_KEEP_LOOP
+        for (i64 number = 0; number < tiles; ++number) {
+            reach<false>(number);
+            const i64 first_key = number * Tiles::KEYS;
+            typename Tiles::KeySum sum;
+            products.multiply(sum, k_tile<false>(number), first_key, warp_row, works, number + 1 < tiles);
+            if (!works) continue;
+            find_scores(sum, first_key);
+            BARACUDA_UNROLL
+            for (int r = 0; r < ROWS; ++r)
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) {
+                    A weight[2];
+                    BARACUDA_UNROLL
+                    for (int c = 0; c < 2; ++c)
+                        weight[c] = total[r] == 0 ? formula.nothing()
+                                                  : weight_of<T>(sum[r / 2][unit][r % 2 * 2 + c] - base[r]) * share[r];
+                    store_two(weight_at(lane, r, unit), weight[0], weight[1]);
+                }
+            __syncwarp();
+            if (attn != nullptr) store_weights(first_key);
+            if (careful)
+                add_not_finite<T>(y, weight_view(), 0, columns, keys_at(first_key), [&](int key, int column) {
+                    return v[(first_key + key) * p.v_rows.stride[2] + column];
+                });
+            __syncwarp();  // the weights are free
+        }
+        if (!works || attn == nullptr) return;
+        // Keys that nobody sees.
+        BARACUDA_UNROLL
+        for (int r = 0; r < ROWS; ++r)
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) {
+                const A weight = total[r] == 0 ? formula.nothing() : A(0);
+                store_two(weight_at(lane, r, unit), weight, weight);
+            }
+        __syncwarp();
+        BARACUDA_KEEP_LOOP
+        for (i64 first_key = tiles * Tiles::KEYS; first_key < p.shape.keys; first_key += Tiles::KEYS) store_weights(first_key);
+    }
+    BARACUDA_FN void store_weights(i64 first_key) const {
+        store_rows<Tiles::ROWS, Tiles::KEYS>(attn + first_key, p.shape.keys, weights, Tiles::KEY_STRIDE, rows_of_warp(),
+                                             keys_at(first_key), p.shape.is_aligned(5));
+    }
+};
+
+template <class Tiles, class Formula>
+BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& formula) {
+    using T = typename Tiles::T;
+    using A = typename Tiles::A;
+    const AttentionShape& shape = p.shape;
+    const AttentionPlace place =
+        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
+    const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
+    const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
+    const int columns = at_most(shape.d_v - first_column, Tiles::HEAD);
+    const bool works = warp_row < rows;
+    const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
+    T *const q_tile = reinterpret_cast<T*>(dynamic_shared()), *const weights = q_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE;
+    T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
+        : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
+    const ForwardOfBlock<Tiles, Formula> block = {
+        p, formula, place,
+        {q_tile, rows_of<T>(p.q, p.q_rows, place.batch, place.head) + place.first * p.q_rows.stride[2],
+         rows_of<T>(p.k, p.k_rows, place.batch, kv_head), p.q_rows.stride[2], p.k_rows.stride[2], shape.d_k, shape.keys,
+         rows, shape.is_aligned(0), shape.is_aligned(1)},
+        weights + warp_row * Tiles::KEY_STRIDE, weights + Tiles::QUERIES * Tiles::KEY_STRIDE, attn,
+        rows_of<T>(p.v, p.v_rows, place.batch, kv_head) + first_column, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
+        columns, works};
+
+    typename Tiles::HeadSum y;
+    A base[Tiles::LANE_ROWS], total[Tiles::LANE_ROWS], share[Tiles::LANE_ROWS];
+    block.template find_y<false>(y, base, total);
+    const bool careful = __syncthreads_or(works && !all_finite(y));
+    if (careful) block.template find_y<true>(y, base, total);
+    BARACUDA_UNROLL
+    for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
+        total[r] = sum_of_row(total[r]);
+        share[r] = A(1) / total[r];
         BARACUDA_UNROLL
         for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
             BARACUDA_UNROLL
-            for (int i = 0; i < 4; ++i) y[unit][i] *= share[i / 2];
-        if (attn == nullptr && !careful) break;
-        sums = false;
+            for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= share[r];
     }
-    // The tile of q has been free since the last product with keys.
+    if (attn != nullptr || careful) block.find_attn(y, base, total, share, careful);
     if (works)
-        store_sum<Tiles>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2]
-            + first_column, p.y_rows.stride[2],
-                         q_tile + warp_row * Tiles::HEAD_STRIDE, y, at_most(rows - warp_row, UNIT_ROWS), columns,
-                             shape.is_aligned(4),
-                         [&](A value, int i) { return total[i / 2] == 0 && shape.keys > 0 ? formula.nothing()
-                             : total[i / 2] == 0 ? A(0) : value; });
+        store_sum<T>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2] + first_column,
+                     p.y_rows.stride[2], q_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y,
+                     block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int r) {
+                         return total[r] == 0 && shape.keys > 0 ? formula.nothing() : total[r] == 0 ? A(0) : value;
+                     });
 }
 
 }  // namespace baracuda

@@ -1,9 +1,13 @@
 // What the kernels of attention share, which are made of products of tiles (tile_product.cuh): a block's place, its
 // tiles in shared memory, and what care it takes.
 //
-// A block has the QUERIES of a tile of one head, 16 a warp, and walks the keys KEYS at a time. HEAD is the number of
+// A block has the QUERIES of a tile of one head, ROWS a warp, and walks the keys KEYS at a time. HEAD is the number of
 // elements of a head that it holds at once: longer rows of q and k go in several parts for each tile of keys, longer
 // rows of what is written in a block each. The order of every sum follows from the extents of its own row alone.
+//
+// What walks comes in stages: while a block works on one, the next is copied. A stage begins with a wait for its copies
+// and a barrier, which also says that the one before is free. Tiles are zero behind their operand, so that nothing but
+// the scores asks where a tile ends.
 //
 // What a weight of zero leaves out is never in a result, whatever it holds: a product takes 0 * NaN for NaN, so where a
 // result is not finite, a block does its work again "with care": numbers that are not finite are zero in the products,
@@ -16,22 +20,30 @@
 #include <baracuda/math.cuh>
 #include <baracuda/tile_product.cuh>
 
+// A warp's sums take most of the registers that a thread can have.
+#undef BARACUDA_BOUNDS
+#define BARACUDA_BOUNDS(threads) __launch_bounds__(threads, 1)
+
 namespace baracuda {
 
 // Tile shapes come from the spec.
-template <class T_, int HEAD_, int QUERIES_, int KEYS_, bool TF32 = false> struct AttentionTiles {
+template <class T_, int HEAD_, int QUERIES_, int KEYS_, int ROWS_, bool TF32 = false> struct AttentionTiles {
     using T = T_;
     using A = compute_t<T>;
     using Product = typename ProductOf<T, TF32>::type;
-    static constexpr int HEAD = HEAD_, QUERIES = QUERIES_, KEYS = KEYS_;
-    static constexpr int WARPS = QUERIES / UNIT_ROWS, THREADS = WARPS * 32;
-    static constexpr int HEAD_UNITS = HEAD / UNIT_COLUMNS, KEY_UNITS = KEYS / UNIT_COLUMNS;
+    static constexpr int HEAD = HEAD_, QUERIES = QUERIES_, KEYS = KEYS_, ROWS = ROWS_;
+    static constexpr int WARPS = QUERIES / ROWS, THREADS = WARPS * 32;
+    static constexpr int ROW_UNITS = ROWS / UNIT_ROWS, HEAD_UNITS = HEAD / UNIT_COLUMNS, KEY_UNITS = KEYS / UNIT_COLUMNS;
+    static constexpr int LANE_ROWS = 2 * ROW_UNITS;  // of a warp, how many a lane has elements of
     // Tiles in shared memory: elements of queries, of keys, and weights.
     static constexpr int HEAD_STRIDE = tile_stride<T>(HEAD), KEY_STRIDE = tile_stride<T>(KEYS),
-        ROW_STRIDE = tile_stride<T>(QUERIES);
-    using HeadSum = A[HEAD_UNITS][4];
-    using KeySum = A[KEY_UNITS][4];
+                         ROW_STRIDE = tile_stride<T>(QUERIES);
+    using HeadSum = A[ROW_UNITS][HEAD_UNITS][4];
+    using KeySum = A[ROW_UNITS][KEY_UNITS][4];
 };
+
+// Where in a warp row r of those that a lane has elements of lies: sum[r / 2][unit][r % 2 * 2 + c] for two columns c.
+BARACUDA_FN constexpr int lane_row(int lane, int r) { return r / 2 * UNIT_ROWS + unit_row(lane, r % 2 * 2); }
 
 // The rows of an operand [batch, head, row, element] with innermost stride 1.
 struct HeadRows { i64 stride[3]; };
@@ -43,24 +55,33 @@ template <class T> BARACUDA_FN T* rows_of(const void* data, const HeadRows& rows
 BARACUDA_FN int at_most(i64 left, int most) { return left < most ? int(left) : most; }
 BARACUDA_FN constexpr int whole_steps(int size) { return (size + DEPTH_STEP - 1) / DEPTH_STEP * DEPTH_STEP; }
 
-// Copies `rows` x `columns` elements, at most ROWS x COLUMNS, into a tile in the background, and zeros up to the next
-// multiple of 16 columns and to ROWS. `aligned` says that every row begins at a multiple of 16 bytes.
+// Copies `rows` x `columns` elements, at most ROWS x COLUMNS, into a tile in the background, with zeros behind them.
+// `aligned` says that every row begins at a multiple of 16 bytes. A thread has one column of packs.
 template <int ROWS, int COLUMNS, int THREADS, class T>
 BARACUDA_FN void load_tile(T* tile, int stride, const T* from, i64 row_stride, int rows, int columns, bool aligned) {
     constexpr int SIZE = Pack<T>::SIZE, PACKS = COLUMNS / SIZE;
-    const int whole = whole_steps(columns);
-    BARACUDA_KEEP_LOOP
-    for (int number = int(threadIdx.x); number < ROWS * PACKS; number += THREADS) {
-        const int row = number / PACKS, column = number % PACKS * SIZE;
-        if (column >= whole) continue;
-        T* const to = tile + row * stride + column;
-        const int left = row < rows ? columns - column : 0;
-        const T* const source = from + row * row_stride + column;
-        if (aligned && left >= SIZE) {
-            copy_async(reinterpret_cast<Pack<T>*>(to), source);
-        } else {
+    constexpr int TOGETHER = PACKS < THREADS ? THREADS / PACKS : 1;  // rows
+    BARACUDA_KEEP_LOOP  // addresses that are found ahead of many tiles would take registers
+    for (int number = int(threadIdx.x); number < TOGETHER * PACKS; number += THREADS) {
+        const int first = number / PACKS, column = number % PACKS * SIZE;
+        T* const to = tile + first * stride + column;
+        const T* source = from + first * row_stride + column;
+        if (aligned && rows == ROWS && column + SIZE <= columns) {
             BARACUDA_UNROLL
-            for (int s = 0; s < SIZE; ++s) to[s] = s < left ? source[s] : T{};
+            for (int row = 0; row < ROWS; row += TOGETHER, source += TOGETHER * row_stride)
+                if (ROWS % TOGETHER == 0 || first + row < ROWS)
+                    copy_of_line(reinterpret_cast<Pack<T>*>(to + row * stride), source);
+            continue;
+        }
+        BARACUDA_KEEP_LOOP
+        for (int row = 0; first + row < ROWS; row += TOGETHER, source += TOGETHER * row_stride) {
+            const int left = first + row < rows ? columns - column : 0;
+            if (aligned && left >= SIZE) {
+                copy_of_line(reinterpret_cast<Pack<T>*>(to + row * stride), source);
+            } else {
+                BARACUDA_UNROLL
+                for (int s = 0; s < SIZE; ++s) to[row * stride + s] = s < left ? source[s] : T{};
+            }
         }
     }
 }
@@ -70,46 +91,46 @@ BARACUDA_FN bool is_finite(f32 x) { return isfinite(x); }
 BARACUDA_FN bool is_finite(f64 x) { return isfinite(x); }
 
 // Puts zeros in the place of what is not finite.
-template <int ROWS, int THREADS, class T> BARACUDA_FN void keep_finite(T* tile, int stride, int columns) {
-    const int count = whole_steps(columns);
+template <int ROWS, int COLUMNS, int THREADS, class T> BARACUDA_FN void keep_finite(T* tile, int stride) {
     BARACUDA_KEEP_LOOP
-    for (int number = int(threadIdx.x); number < ROWS * count; number += THREADS) {
-        T& item = tile[number / count * stride + number % count];
+    for (int number = int(threadIdx.x); number < ROWS * COLUMNS; number += THREADS) {
+        T& item = tile[number / COLUMNS * stride + number % COLUMNS];
         if (!is_finite(item)) item = T{};
     }
 }
 // What these zeros left out: weight * item for the items of a row that are not finite, and whose weight is not zero.
-template <class T, int UNITS, bool INNER, class ItemOf>
-BARACUDA_FN void add_not_finite(compute_t<T> (&sum)[UNITS][4], const TileView<T, INNER>& weights, int row, int columns,
-    int depth, ItemOf item_of) {
+template <class T, int ROW_UNITS, int UNITS, bool INNER, class ItemOf>
+BARACUDA_FN void add_not_finite(compute_t<T> (&sum)[ROW_UNITS][UNITS][4], const TileView<T, INNER>& weights, int row,
+                                int columns, int depth, ItemOf item_of) {
     const int lane = int(threadIdx.x % 32);
     BARACUDA_KEEP_LOOP
     for (int step = 0; step < depth; ++step)
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; ++unit)
             BARACUDA_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                const int column = unit * UNIT_COLUMNS + unit_column(lane, i);
+            for (int c = 0; c < 2; ++c) {
+                const int column = unit * UNIT_COLUMNS + unit_column(lane, c);
                 if (column >= columns) continue;
-                const compute_t<T> weight = widen(*weights.at(row + unit_row(lane, i), step)),
-                    item = widen(item_of(step, column));
-                if (!isfinite(item) && !(weight == 0)) sum[unit][i] += weight * item;
+                const compute_t<T> item = widen(item_of(step, column));
+                if (isfinite(item)) continue;
+                BARACUDA_UNROLL
+                for (int r = 0; r < 2 * ROW_UNITS; ++r) {
+                    const compute_t<T> weight = widen(*weights.at(row + lane_row(lane, r), step));
+                    if (!(weight == 0)) sum[r / 2][unit][r % 2 * 2 + c] += weight * item;
+                }
             }
 }
-template <class A, int UNITS> BARACUDA_FN bool all_finite(const A (&sum)[UNITS][4], int columns) {
+template <class A, int ROW_UNITS, int UNITS> BARACUDA_FN bool all_finite(const A (&sum)[ROW_UNITS][UNITS][4]) {
     bool finite = true;
     BARACUDA_UNROLL
-    for (int unit = 0; unit < UNITS; ++unit)
-        BARACUDA_UNROLL
-        for (int i = 0; i < 4; ++i)
-            finite &= isfinite(sum[unit][i]) || unit * UNIT_COLUMNS + unit_column(int(threadIdx.x % 32), i) >= columns;
+    for (int number = 0; number < ROW_UNITS * UNITS * 4; ++number)
+        finite &= isfinite(sum[number / 4 / UNITS][number / 4 % UNITS][number % 4]);
     return finite;
 }
-template <class A, int UNITS> BARACUDA_FN void clear(A (&sum)[UNITS][4]) {
+template <class A, int ROW_UNITS, int UNITS> BARACUDA_FN void clear(A (&sum)[ROW_UNITS][UNITS][4]) {
     BARACUDA_UNROLL
-    for (int unit = 0; unit < UNITS; ++unit)
-        BARACUDA_UNROLL
-        for (int i = 0; i < 4; ++i) sum[unit][i] = A(0);
+    for (int number = 0; number < ROW_UNITS * UNITS * 4; ++number)
+        sum[number / 4 / UNITS][number / 4 % UNITS][number % 4] = A(0);
 }
 
 // Neighbours in a tile, which one lane has of a unit's row, by one access.
@@ -118,16 +139,20 @@ template <class T> BARACUDA_FN void store_two(T* to, compute_t<T> first, compute
     store_whole(to, Two<T>{{rounded<T>(first), rounded<T>(second)}});
 }
 
-// A warp writes its 16 rows of a tile, at most COLUMNS wide; neighbouring lanes write neighbours.
-template <int COLUMNS, class T> BARACUDA_FN void store_rows(T* to, i64 row_stride, const T* tile, int stride, int rows,
-    int columns, bool aligned) {
-    constexpr int SIZE = Pack<T>::SIZE;
+// A warp writes its rows of a tile, at most ROWS x COLUMNS; neighbouring lanes write neighbours.
+template <int ROWS, int COLUMNS, class T>
+BARACUDA_FN void store_rows(T* to, i64 row_stride, const T* tile, int stride, int rows, int columns, bool aligned) {
+    constexpr int SIZE = Pack<T>::SIZE, PACKS = COLUMNS / SIZE, TOGETHER = PACKS < 32 ? 32 / PACKS : 1;
     const int lane = int(threadIdx.x % 32);
     if (aligned && columns % SIZE == 0) {
-        BARACUDA_KEEP_LOOP
-        for (int number = lane; number < rows * (COLUMNS / SIZE); number += 32) {
-            const int row = number / (COLUMNS / SIZE), column = number % (COLUMNS / SIZE) * SIZE;
-            if (column < columns) store_pack(to + row * row_stride + column, load_pack(tile + row * stride + column));
+        BARACUDA_UNROLL
+        for (int number = lane; number < TOGETHER * PACKS; number += 32) {
+            const int first = number / PACKS, column = number % PACKS * SIZE;
+            if (column >= columns) continue;
+            T* target = to + first * row_stride + column;
+            BARACUDA_UNROLL
+            for (int row = 0; row < ROWS; row += TOGETHER, target += TOGETHER * row_stride)
+                if (first + row < rows) store_pack(target, load_pack(tile + (first + row) * stride + column));
         }
     } else {
         BARACUDA_KEEP_LOOP
@@ -137,21 +162,22 @@ template <int COLUMNS, class T> BARACUDA_FN void store_rows(T* to, i64 row_strid
         }
     }
 }
-// A warp writes its sums, times a factor, through its own rows of a tile.
-template <class Tiles, class Value>
-BARACUDA_FN void store_sum(typename Tiles::T* to, i64 row_stride, typename Tiles::T* tile,
-    const typename Tiles::HeadSum& sum, int rows, int columns,
-                           bool aligned, Value value) {
+// A warp writes its sums, as `value(sum, r)` of row r, through a part of a tile that is its own: it has the rows and
+// columns of the sums. Of both, `rows` and `columns` are there.
+template <class T, int ROW_UNITS, int UNITS, class Value>
+BARACUDA_FN void store_sum(T* to, i64 row_stride, T* tile, int stride, const compute_t<T> (&sum)[ROW_UNITS][UNITS][4],
+                           int rows, int columns, bool aligned, Value value) {
     const int lane = int(threadIdx.x % 32);
     BARACUDA_UNROLL
-    for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+    for (int unit = 0; unit < UNITS; ++unit)
         BARACUDA_UNROLL
-        for (int i = 0; i < 4; i += 2)
-            store_two(tile + unit_row(lane, i) * Tiles::HEAD_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, i),
-                value(sum[unit][i], i),
-                      value(sum[unit][i + 1], i + 1));
+        for (int r = 0; r < 2 * ROW_UNITS; ++r) {
+            const compute_t<T>* const pair = sum[r / 2][unit] + r % 2 * 2;
+            store_two(tile + lane_row(lane, r) * stride + unit * UNIT_COLUMNS + unit_column(lane, 0), value(pair[0], r),
+                      value(pair[1], r));
+        }
     __syncwarp();
-    store_rows<Tiles::HEAD>(to, row_stride, tile, Tiles::HEAD_STRIDE, rows, columns, aligned);
+    store_rows<ROW_UNITS * UNIT_ROWS, UNITS * UNIT_COLUMNS>(to, row_stride, tile, stride, rows, columns, aligned);
 }
 
 // Sums over the lanes that share a row; all of them get it.
@@ -159,7 +185,8 @@ template <class A> BARACUDA_FN A sum_of_row(A value) {
     value += __shfl_xor_sync(0xffffffffu, value, 1);
     return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
-template <class A> BARACUDA_FN A larger(A a, A b) { return b > a ? b : a; }  // a NaN is left to the sum of the weights
+BARACUDA_FN float larger(float a, float b) { return ::fmaxf(a, b); }  // a NaN is left to the sum of the weights
+BARACUDA_FN double larger(double a, double b) { return ::fmax(a, b); }
 template <class A> BARACUDA_FN A largest_of_row(A value) {
     value = larger(value, __shfl_xor_sync(0xffffffffu, value, 1));
     return larger(value, __shfl_xor_sync(0xffffffffu, value, 2));
@@ -193,11 +220,13 @@ struct AttentionShape {
 // What a block has: a tile of rows of one head, and a part of what is written.
 struct AttentionPlace { i64 batch, head, first; int part; };
 
-BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i64 parts, i64 heads) {
+// `last_first` is for tiles of queries: causal ones see the more keys the later they come. Of keys it is the reverse.
+BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i64 parts, i64 heads, bool last_first) {
     i64 rest = first_block + blockIdx.x;
     const i64 tiles = (rows + tile - 1) / tile;
     AttentionPlace place;
-    place.first = (tiles - 1 - rest % tiles) * tile;  // the last first: causal ones have most to do
+    const i64 number = rest % tiles;
+    place.first = (last_first ? tiles - 1 - number : number) * tile;
     rest /= tiles;
     place.part = int(rest % parts);
     rest /= parts;
@@ -206,60 +235,50 @@ BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i
     return place;
 }
 
-// The products of a block's queries with tiles of keys. Rows that fit HEAD stay in shared memory.
+// The products of a block's queries with tiles of keys. Rows that fit HEAD stay in shared memory; of longer ones the first
+// part is there where a tile begins. A warp reads its own rows of the left tile alone.
 template <class Tiles> struct RowsByKeys {
     using T = typename Tiles::T;
-    T *left_tile, *right_tile;
+    T* left_tile;
     const T *left, *right;
     i64 left_stride, right_stride, extent, keys;
     int rows;
     bool left_aligned, right_aligned;
 
-    BARACUDA_FN bool resident() const { return extent <= Tiles::HEAD; }
     BARACUDA_FN void load_left(i64 part) const {
-        load_tile<Tiles::QUERIES, Tiles::HEAD,
-            Tiles::THREADS>(left_tile, Tiles::HEAD_STRIDE, left + part, left_stride, rows,
-                at_most(extent - part, Tiles::HEAD), left_aligned);
+        load_tile<Tiles::QUERIES, Tiles::HEAD, Tiles::THREADS>(left_tile, Tiles::HEAD_STRIDE, left + part, left_stride,
+                                                               rows, at_most(extent - part, Tiles::HEAD), left_aligned);
     }
-    BARACUDA_FN void load_right(i64 first_key, i64 part) const {
-        load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(right_tile, Tiles::HEAD_STRIDE,
-            right + first_key * right_stride + part, right_stride,
-                                               at_most(keys - first_key, Tiles::KEYS),
-                                                   at_most(extent - part, Tiles::HEAD), right_aligned);
-    }
-    // What a loop over keys begins with: a group of copies that `multiply` waits for.
-    BARACUDA_FN void begin(i64 first_key) const {
+    // For another walk.
+    BARACUDA_FN void load_left_again() const {
+        if (extent <= Tiles::HEAD) return;
+        __syncthreads();  // the last part is free
         load_left(0);
-        load_right(first_key, 0);
-        commit_copies();
     }
-    // Behind `begin` or `next`, and LATER groups of other copies.
-    template <int LATER> BARACUDA_FN void multiply(typename Tiles::KeySum& sum, i64 first_key, int warp_row,
-        bool works) const {
+    BARACUDA_FN void load_right(T* tile, i64 first_key, i64 part) const {
+        load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(
+            tile, Tiles::HEAD_STRIDE, right + first_key * right_stride + part, right_stride,
+            at_most(keys - first_key, Tiles::KEYS), at_most(extent - part, Tiles::HEAD), right_aligned);
+    }
+    // `more`: another tile follows.
+    BARACUDA_FN void multiply(typename Tiles::KeySum& sum, T* right_tile, i64 first_key, int warp_row, bool works,
+                              bool more) const {
         clear(sum);
-        wait_for_copies<LATER>();
-        __syncthreads();
-        const int columns = at_most(keys - first_key, Tiles::KEYS);
         for (i64 part = 0;;) {
             if (works)
-                multiply_tiles<typename Tiles::Product>(sum, TileView<T, true>{left_tile, Tiles::HEAD_STRIDE}, warp_row,
-                                                        TileView<T, true>{right_tile, Tiles::HEAD_STRIDE}, columns,
-                                                            at_most(extent - part, Tiles::HEAD));
-            __syncthreads();  // the tiles are free
+                multiply_tiles<typename Tiles::Product>(
+                    sum, TileView<T, true>{left_tile, Tiles::HEAD_STRIDE}, warp_row,
+                    TileView<T, true>{right_tile, Tiles::HEAD_STRIDE}, 0, whole_steps(at_most(extent - part, Tiles::HEAD)));
             part += Tiles::HEAD;
-            if (part >= extent) return;
-            load_left(part);
-            load_right(first_key, part);
+            if (part >= extent && (extent <= Tiles::HEAD || !more)) return;
+            __syncthreads();  // the tiles are free
+            load_left(part < extent ? part : 0);
+            if (part < extent) load_right(right_tile, first_key, part);
             commit_copies();
+            if (part >= extent) return;
             wait_for_copies<0>();
             __syncthreads();
         }
-    }
-    // Copies for the next tile of keys; true: it is a group of its own.
-    BARACUDA_FN void next(i64 first_key) const {
-        if (!resident()) load_left(0);
-        load_right(first_key, 0);
-        commit_copies();
     }
 };
 

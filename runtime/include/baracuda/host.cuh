@@ -28,6 +28,7 @@ constexpr int warpSize = 32;
 #define BARACUDA_RARE inline
 #define BARACUDA_UNROLL
 #define BARACUDA_KEEP_LOOP
+#define BARACUDA_UNROLL_BY(count)
 
 namespace baracuda {
 template <class Whole> inline Whole load_whole(const void* from) { return *static_cast<const Whole*>(from); }
@@ -90,6 +91,7 @@ inline char* dynamic_shared() { return host::worker->dynamic_shared; }
 template <class Whole> inline void copy_async(Whole* to, const void* from) {
     host::runtime().copy_async(host::worker, to, from, sizeof(Whole));
 }
+template <class Whole> inline void copy_of_line(Whole* to, const void* from) { copy_async(to, from); }
 inline void commit_copies() { host::runtime().commit_copies(host::worker); }
 template <int PENDING> inline void wait_for_copies() { host::runtime().wait_for_copies(host::worker, PENDING); }
 

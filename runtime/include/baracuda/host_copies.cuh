@@ -19,6 +19,7 @@ public:
             std::memcpy(waiting[done].to, waiting[done].from, waiting[done].bytes);
         waiting.erase(waiting.begin(), waiting.begin() + std::ptrdiff_t(done));
     }
+    bool are_under_way() const { return !waiting.empty(); }
     void forget() {
         waiting.clear();
         groups = 0;

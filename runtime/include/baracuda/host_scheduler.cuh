@@ -249,6 +249,9 @@ struct Scheduler : Worker {
     }
 
     unsigned next_thread() {
+        // They could still be done when others have its place.
+        if (copied && copies_of[current].are_under_way())
+            fail("thread " + std::to_string(current) + " ends with copies that it has not waited for");
         state[current] = returned;
         ++finished;
         const Choice choice = choose();

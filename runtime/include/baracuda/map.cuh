@@ -35,9 +35,23 @@ BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT
         if (out[o]) static_cast<T*>(out[o])[index] = rounded<T>(y[o]);
 }
 
+// The formula of each item of the inputs' packs; `place(o)` is where output o's pack begins.
+template <class T, int IN, int OUT, class Formula, class Place>
+BARACUDA_FN void map_pack(const Pack<T> (&x)[IN], void* const (&to)[OUT], const Place& place, const Formula& formula) {
+    Pack<T> y[OUT];
+    BARACUDA_UNROLL
+    for (int s = 0; s < Pack<T>::SIZE; ++s) {
+        compute_t<T> in[IN], out[OUT];
+        for (int i = 0; i < IN; ++i) in[i] = widen_at(x[i], s);
+        formula(in, out);
+        for (int o = 0; o < OUT; ++o) y[o].item[s] = rounded<T>(out[o]);
+    }
+    for (int o = 0; o < OUT; ++o)
+        if (to[o]) store_pack(static_cast<T*>(to[o]) + place(o), y[o]);
+}
+
 template <class T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    using A = compute_t<T>;
     constexpr int SIZE = Pack<T>::SIZE;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
 
@@ -55,33 +69,52 @@ BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& f
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
-        if (pack < p.packs) {
-            Pack<T> y[OUT];
-            BARACUDA_UNROLL
-            for (int s = 0; s < SIZE; ++s) {
-                A in[IN], out[OUT];
-                for (int i = 0; i < IN; ++i) in[i] = widen_at(x[u][i], s);
-                formula(in, out);
-                for (int o = 0; o < OUT; ++o) y[o].item[s] = rounded<T>(out[o]);
-            }
-            for (int o = 0; o < OUT; ++o)
-                if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + pack * SIZE, y[o]);
-        }
+        if (pack < p.packs) map_pack<T>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
         const i64 scalar = p.packs * SIZE + pack;
         if (scalar < p.count) map_element<T, FLAGS>(p.in, p.out, scalar, formula);
     }
 }
 
-// Operands of any strides, zero and negative ones included.
+// Operands of any strides, zero and negative ones included. Where `packed`, the innermost axis counts 16-byte packs, and
+// `count` too: each operand's items lie side by side there, or are one element, if its bit in `spread` is set.
 template <class Offset, int IN, int OUT, int FLAGS = 0> struct StridedMap {
     const void* in[IN];
     void* out[OUT];
     i64 count;
+    i32 packed;
+    u32 spread;
     Axes<Offset, IN + OUT> axes;
 };
 
+// The pack of input i at an element of it.
+template <class T, int IN, int FLAGS> BARACUDA_FN Pack<T> pack_at(const void* const (&in)[IN], int i, i64 index) {
+    return i < IN - FLAGS ? load_pack(static_cast<const T*>(in[i]) + index) : load_flags<T>(static_cast<const u8*>(in[i]) + index);
+}
+template <class T> BARACUDA_FN Pack<T> spread_pack(T item) {
+    Pack<T> pack;
+    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
+    return pack;
+}
+
+// A pack a thread: several would double the code of each formula.
+template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
+    const i64 index = i64(blockIdx.x) * MAP_THREADS + threadIdx.x;
+    if (index >= p.count) return;
+    Offset offset[IN + OUT] = {};
+    p.axes.add(Offset(index), offset);
+    Pack<T> x[IN];
+    BARACUDA_UNROLL
+    for (int i = 0; i < IN; ++i) {
+        if (p.spread >> i & 1) x[i] = spread_pack(input_at<T, IN, FLAGS>(p.in, i, offset[i]));
+        else x[i] = pack_at<T, IN, FLAGS>(p.in, i, offset[i]);
+    }
+    map_pack<T>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
+}
+
 template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
+    if (p.packed) return map_strided_packs<T>(p, formula);
     using A = compute_t<T>;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
 

@@ -155,6 +155,16 @@ BARACUDA_FN float min(float a, float b) {
     return c;
 }
 #endif
+// 2^x within some last places, by one instruction; a result below 2^-126 may be 0.
+BARACUDA_FN float exp2_normal(float x) {
+#if BARACUDA_ON_DEVICE
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return ::exp2f(x);
+#endif
+}
 template <class F> BARACUDA_FN F fmax(F a, F b) { return isnan(a) ? b : isnan(b) ? a : max(a, b); }
 template <class F> BARACUDA_FN F fmin(F a, F b) { return isnan(a) ? b : isnan(b) ? a : min(a, b); }
 

@@ -50,10 +50,14 @@ constexpr int warp_size = 32;
 #define BARACUDA_RARE __device__ __noinline__
 #define BARACUDA_UNROLL _Pragma("unroll")
 #define BARACUDA_KEEP_LOOP _Pragma("unroll 1")
+#define BARACUDA_UNROLL_BY(count) BARACUDA_PRAGMA(unroll count)
+#define BARACUDA_PRAGMA(...) _Pragma(#__VA_ARGS__)
+// A header whose kernels need many registers says here that one block a multiprocessor is enough.
+#define BARACUDA_BOUNDS(threads) __launch_bounds__(threads)
 #define BARACUDA_TARGET_KERNEL(symbol, threads, Params)                              \
     static_assert(__is_trivially_copyable(Params) && sizeof(Params) <= 4096, #Params \
                   " travels as one kernel parameter");                               \
-    extern "C" __global__ void __launch_bounds__(threads) symbol(const __grid_constant__ Params p)
+    extern "C" __global__ void BARACUDA_BOUNDS(threads) symbol(const __grid_constant__ Params p)
 // Static shared memory in function scope; `name` is usable as Type*, its contents are undefined.
 #define BARACUDA_SHARED(Type, name, count)                                          \
     __shared__ __align__(16) char name##_bytes[sizeof(Type) * (count)];             \
@@ -79,6 +83,11 @@ template <class Whole> BARACUDA_FN void copy_async(Whole* to, const void* from) 
     const u32 address = u32(__cvta_generic_to_shared(to));
     if constexpr (sizeof(Whole) == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(address), "l"(from) : "memory");
     else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(address), "l"(from), "n"(sizeof(Whole)) : "memory");
+}
+// 16 bytes of a line of 128 that is used up soon: all of it comes into the cache at once.
+template <class Whole> BARACUDA_FN void copy_of_line(Whole* to, const void* from) {
+    const u32 address = u32(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" :: "r"(address), "l"(from) : "memory");
 }
 BARACUDA_FN void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most PENDING of the thread's groups are still under way.

@@ -30,9 +30,8 @@ template <class T> BARACUDA_FN constexpr int tile_stride(int columns) {
 template <class T, bool INNER> struct TileView {
     const T* data;
     int stride;
-    BARACUDA_FN const T* at(int outer, int depth) const {
-        return INNER ? data + outer * stride + depth : data + depth * stride + outer;
-    }
+    BARACUDA_FN int place(int outer, int depth) const { return INNER ? outer * stride + depth : depth * stride + outer; }
+    BARACUDA_FN const T* at(int outer, int depth) const { return data + place(outer, depth); }
 };
 
 struct ElementPlace { int outer, depth; };
@@ -96,11 +95,13 @@ template <class T> struct HalfProduct {
         return {lane / 4, lane % 4 * 2 + i % 2 + i / 2 * 8};
     }
 
-    // Four matrices of 8 x 8 elements, one a register; `row_of(l)` is the address of row l % 8 of matrix l / 8. A lane
-    // gets elements 2 t and 2 t + 1 of row g, or those of column g where depth is what the rows lie along.
-    template <bool INNER, class RowOf> BARACUDA_FN static void load_matrices(u32 (&pair)[4], int lane, RowOf row_of) {
+    // Four matrices of 8 x 8 elements, one a register; `row_of(l)` is where row l % 8 of matrix l / 8 lies, from `first`
+    // on. A lane gets elements 2 t and 2 t + 1 of row g, or those of column g where depth is what the rows lie along.
+    // The address is a sum with what all lanes share last, so that the instruction holds it.
+    template <bool INNER, class RowOf>
+    BARACUDA_FN static void load_matrices(u32 (&pair)[4], int lane, const T* tile, int first, RowOf row_of) {
 #if BARACUDA_ON_DEVICE
-        const u32 address = u32(__cvta_generic_to_shared(row_of(lane)));
+        const u32 address = u32(__cvta_generic_to_shared(tile)) + u32(row_of(lane)) * u32(sizeof(T)) + u32(first) * u32(sizeof(T));
         if constexpr (INNER)
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                          : "=r"(pair[0]), "=r"(pair[1]), "=r"(pair[2]), "=r"(pair[3]) : "r"(address) : "memory");
@@ -109,9 +110,10 @@ template <class T> struct HalfProduct {
                          : "=r"(pair[0]), "=r"(pair[1]), "=r"(pair[2]), "=r"(pair[3]) : "r"(address) : "memory");
 #else
         const int g = lane / 4, t = lane % 4;
+        const T* const from = tile + first;
         for (int m = 0; m < 4; ++m) {
-            const T low = INNER ? row_of(m * 8 + g)[t * 2] : row_of(m * 8 + t * 2)[g];
-            const T high = INNER ? row_of(m * 8 + g)[t * 2 + 1] : row_of(m * 8 + t * 2 + 1)[g];
+            const T low = INNER ? from[row_of(m * 8 + g) + t * 2] : from[row_of(m * 8 + t * 2) + g];
+            const T high = INNER ? from[row_of(m * 8 + g) + t * 2 + 1] : from[row_of(m * 8 + t * 2 + 1) + g];
             pair[m] = low.bits | u32(high.bits) << 16;
         }
 #endif
@@ -120,10 +122,9 @@ template <class T> struct HalfProduct {
     template <bool INNER> BARACUDA_FN static Left load_left(const TileView<T, INNER>& tile, int outer, int depth,
         int lane) {
         Left left;
-        load_matrices<INNER>(left.pair, lane, [&](int l) {
+        load_matrices<INNER>(left.pair, lane, tile.data, tile.place(outer, depth), [&](int l) {
             const int m = l / 8, row = l % 8;
-            return INNER ? tile.at(outer + row + m % 2 * 8, depth + m / 2 * 8)
-                         : tile.at(outer + m % 2 * 8, depth + row + m / 2 * 8);
+            return INNER ? tile.place(row + m % 2 * 8, m / 2 * 8) : tile.place(m % 2 * 8, row + m / 2 * 8);
         });
         return left;
     }
@@ -135,9 +136,9 @@ template <class T> struct HalfProduct {
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; unit += 2) {
             u32 pair[4];
-            load_matrices<INNER>(pair, lane, [&](int l) {
-                const int m = l / 8, row = l % 8, first = outer + (unit + m / 2) * UNIT_COLUMNS;
-                return INNER ? tile.at(first + row, depth + m % 2 * 8) : tile.at(first, depth + row + m % 2 * 8);
+            load_matrices<INNER>(pair, lane, tile.data, tile.place(outer + unit * UNIT_COLUMNS, depth), [&](int l) {
+                const int m = l / 8, row = l % 8, column = m / 2 * UNIT_COLUMNS;
+                return INNER ? tile.place(column + row, m % 2 * 8) : tile.place(column, row + m % 2 * 8);
             });
             right[unit] = {{pair[0], pair[1]}};
             right[unit + 1] = {{pair[2], pair[3]}};
@@ -287,9 +288,10 @@ struct FloatProduct {
 
     template <bool INNER> BARACUDA_FN static Left load_left(const TileView<f32, INNER>& tile, int outer, int depth,
         int lane) {
+        const f32* const from = tile.at(unit_row(lane, 0), 0) + tile.place(outer, depth);
         Left left;
         BARACUDA_UNROLL
-        for (int r = 0; r < 2; ++r) load_line(left.row[r], tile, outer + unit_row(lane, 2 * r), depth);
+        for (int r = 0; r < 2; ++r) load_line(left.row[r], tile, from + tile.place(unit_row(0, 2 * r), 0));
         return left;
     }
     template <bool INNER, int UNITS>
@@ -297,15 +299,15 @@ struct FloatProduct {
         int lane) {
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; ++unit) {
-            const int first = outer + unit * UNIT_COLUMNS + unit_column(lane, 0);
+            const f32* const from = tile.at(unit_column(lane, 0), 0) + tile.place(outer + unit * UNIT_COLUMNS, depth);
             if constexpr (INNER) {
                 BARACUDA_UNROLL
-                for (int c = 0; c < 2; ++c) load_line(right[unit].column[c], tile, first + c, depth);
+                for (int c = 0; c < 2; ++c) load_line(right[unit].column[c], tile, from + tile.place(c, 0));
             } else {
                 struct alignas(8) Two { float item[2]; };
                 BARACUDA_UNROLL
                 for (int d = 0; d < DEPTH; ++d) {
-                    const Two two = load_whole<Two>(tile.at(first, depth + d));
+                    const Two two = load_whole<Two>(from + tile.place(0, d));
                     right[unit].column[0][d] = two.item[0];
                     right[unit].column[1][d] = two.item[1];
                 }
@@ -323,15 +325,15 @@ struct FloatProduct {
     }
 
 private:
-    template <bool INNER> BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile,
-        int outer, int depth) {
+    template <bool INNER>
+    BARACUDA_FN static void load_line(float (&line)[DEPTH], const TileView<f32, INNER>& tile, const f32* from) {
         if constexpr (INNER) {
-            const Pack<f32> pack = load_pack(tile.at(outer, depth));
+            const Pack<f32> pack = load_pack(from);
             BARACUDA_UNROLL
             for (int d = 0; d < DEPTH; ++d) line[d] = pack.item[d];
         } else {
             BARACUDA_UNROLL
-            for (int d = 0; d < DEPTH; ++d) line[d] = *tile.at(outer, depth + d);
+            for (int d = 0; d < DEPTH; ++d) line[d] = from[tile.place(0, d)];
         }
     }
 };
@@ -341,28 +343,32 @@ template <> struct ProductOf<f64, false> { using type = DoubleProduct; };
 template <> struct ProductOf<f32, false> { using type = FloatProduct; };
 template <> struct ProductOf<f32, true> { using type = Tf32Product; };
 
-// Units whose right fragments are in registers at once: more hide latency, and take registers.
-template <class Product> constexpr int UNITS_AT_ONCE = sizeof(typename Product::Right) <= 32 ? 4 : 2;
+// Units whose right fragments are in registers at once, and steps of depth whose loads need not wait for a product.
+template <int UNITS> constexpr int UNITS_AT_ONCE = UNITS % 4 == 0 ? 4 : 2;
+template <class Product> constexpr int STEPS_AHEAD = Product::DEPTH == DEPTH_STEP ? 4 : 2;
 
-// sum += left * right over `depth` elements: 16 rows of left from `row` on, and `columns` columns of right.
-// Both go in whole steps and units: the tiles are zero up to the next multiple of 16 in depth, and have room for whole
-// groups of units.
-template <class Product, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
-BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[UNITS][4], const TileView<T, LEFT_INNER>& left, int row,
-                                const TileView<T, RIGHT_INNER>& right, int columns, int depth) {
-    constexpr int AT_ONCE = UNITS_AT_ONCE<Product> < UNITS ? UNITS_AT_ONCE<Product> : UNITS;
+// sum += left * right over `depth` elements, for the rows of left from `row` on and the columns of right from `column`
+// on. What is read of right serves all units of rows. Depth goes in whole steps: the tiles are zero behind their operand.
+template <class Product, int ROW_UNITS, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
+BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4], const TileView<T, LEFT_INNER>& left,
+                                int row, const TileView<T, RIGHT_INNER>& right, int column, int depth) {
+    constexpr int AT_ONCE = UNITS_AT_ONCE<UNITS>;
     static_assert(UNITS % AT_ONCE == 0, "units go in whole groups");
     const int lane = int(threadIdx.x % 32);
-    BARACUDA_KEEP_LOOP
+    BARACUDA_UNROLL_BY(STEPS_AHEAD<Product>)
     for (int step = 0; step < depth; step += Product::DEPTH) {
-        const auto of_rows = Product::load_left(left, row, step, lane);
+        typename Product::Left of_rows[ROW_UNITS];
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < ROW_UNITS; ++unit)
+            of_rows[unit] = Product::load_left(left, row + unit * UNIT_ROWS, step, lane);
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
-            if (unit * UNIT_COLUMNS >= columns) continue;
             typename Product::Right of_columns[AT_ONCE];
-            Product::load_right(of_columns, right, unit * UNIT_COLUMNS, step, lane);
-            Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[unit]), of_rows, of_columns,
-                lane);
+            Product::load_right(of_columns, right, column + unit * UNIT_COLUMNS, step, lane);
+            BARACUDA_UNROLL
+            for (int rows = 0; rows < ROW_UNITS; ++rows)
+                Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
+                                  of_columns, lane);
         }
     }
 }

@@ -1,0 +1,183 @@
+// Maps of inputs that do not lie side by side along the axis on which the outputs do: tiles pass through shared memory.
+//
+// X is the outputs' fast axis, Y that of the inputs that are `turned`. A tile is EDGE elements along each; a block takes
+// several, side by side along one of the two. It reads each input along the input's own fast axis, and when all have
+// come it maps and writes along X: so an output may be exactly an input that is not turned.
+#pragma once
+#include <baracuda/map.cuh>
+
+namespace baracuda {
+
+enum { X, Y };
+
+// Bit i of `packed`: input i takes 16-byte packs along its fast axis; bit IN: all outputs do.
+template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
+    const void* in[IN];
+    void* out[OUT];
+    u32 turned, packed;
+    i32 step[2];    // from one of a block's tiles to the next: EDGE and 0, or 0 and EDGE
+    i64 blocks[2];  // along each axis
+    i64 extent[2];
+    i64 stride[2][IN + OUT];
+    Axes<i64, IN + OUT> outer;
+};
+
+template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
+    static constexpr u32 SIZE = Pack<T>::SIZE;
+    static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
+    static constexpr u32 EDGE = ACROSS * SIZE;
+    static constexpr u32 ROWS = 128;  // of all tiles of a block
+    static constexpr u32 PACKS = ROWS * ACROSS;
+    static constexpr u32 STEPS = PACKS / MAP_THREADS;
+    static constexpr u32 AT_ONCE = 4;
+    // Neighbouring lines of 16-bit elements that a thread takes, so that it stores whole words where they are turned.
+    static constexpr u32 LINES = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
+    struct alignas(LINES * sizeof(T)) Across { T item[LINES]; };
+
+    const TiledMap<IN, OUT, FLAGS>& p;
+    T* held;
+    i32 left[2];  // elements from the block's corner, as far as its tiles reach
+    i64 offset[IN + OUT];
+
+    BARACUDA_FN explicit MapTiles(const TiledMap<IN, OUT, FLAGS>& operands) : p(operands), held(reinterpret_cast<T*>(dynamic_shared())) {
+        const u32 block[2] = {u32(blockIdx.x) % u32(p.blocks[X]), u32(blockIdx.x) / u32(p.blocks[X]) % u32(p.blocks[Y])};
+        for (int o = 0; o < IN + OUT; ++o) offset[o] = 0;
+        p.outer.add(u32(blockIdx.x) / u32(p.blocks[X]) / u32(p.blocks[Y]), offset);
+        BARACUDA_UNROLL
+        for (int axis = X; axis <= Y; ++axis) {
+            const i64 first = i64(block[axis]) * (i32(EDGE) + i32(ROWS / EDGE - 1) * p.step[axis]);
+            left[axis] = i32(p.extent[axis] - first < i64(ROWS) ? p.extent[axis] - first : i64(ROWS));
+            for (int o = 0; o < IN + OUT; ++o) offset[o] += first * p.stride[axis][o];
+        }
+    }
+
+    // Part `number` of the block's tiles, of `width` elements along the fast axis of an operand. Unsigned, so that divisions
+    // are shifts.
+    struct Part {
+        u32 tile, x, y;
+        BARACUDA_FN Part(u32 number, u32 width, bool turned) {
+            const u32 fast = number % (EDGE / width) * width, line = number / (EDGE / width);
+            tile = line / EDGE;
+            x = turned ? line % EDGE : fast;
+            y = turned ? fast : line % EDGE;
+        }
+    };
+    BARACUDA_FN i32 at_x(const Part& part) const { return i32(part.x) + i32(part.tile) * p.step[X]; }
+    BARACUDA_FN i32 at_y(const Part& part) const { return i32(part.y) + i32(part.tile) * p.step[Y]; }
+    BARACUDA_FN bool has(const Part& part) const { return at_x(part) < left[X] && at_y(part) < left[Y]; }
+    BARACUDA_FN i64 place(const Part& part, int o) const {
+        return offset[o] + at_x(part) * p.stride[X][o] + at_y(part) * p.stride[Y][o];
+    }
+    BARACUDA_FN bool is_turned(int i) const { return p.turned >> i & 1; }
+    BARACUDA_FN bool is_packed(int o) const { return p.packed >> o & 1; }
+
+    // Where an element of input i is held. A row's packs change places from row to row, so that banks do not conflict,
+    // whichever way a warp walks.
+    BARACUDA_FN static u32 slot(int i, const Part& part) {
+        const u32 row = part.tile * EDGE + part.y;
+        const u32 pack = (part.x / SIZE ^ row / SIZE ^ row) % ACROSS;
+        return (i * ROWS + row) * EDGE + pack * SIZE + part.x % SIZE;
+    }
+    // The same s rows further down, from the first row of SIZE.
+    BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s * SIZE) + s * EDGE; }
+
+    // Pack u of those that a thread takes of input i.
+    BARACUDA_FN Part pack_part(u32 u, int i) const {
+        const u32 thread = threadIdx.x % MAP_THREADS;
+        const u32 line = (thread / ACROSS + u / LINES * (MAP_THREADS / ACROSS)) * LINES + u % LINES;
+        return Part(line * ACROSS + thread % ACROSS, SIZE, is_turned(i));
+    }
+
+    BARACUDA_FN void read_packs() const {
+        Pack<T> x[IN][STEPS];
+        BARACUDA_UNROLL
+        for (u32 u = 0; u < STEPS; ++u) {
+            BARACUDA_UNROLL
+            for (int i = 0; i < IN; ++i) {
+                const Part part = pack_part(u, i);
+                if (is_packed(i) && has(part)) x[i][u] = pack_at<T, IN, FLAGS>(p.in, i, place(part, i));
+            }
+        }
+        BARACUDA_UNROLL
+        for (int i = 0; i < IN; ++i) {
+            if (!is_packed(i)) continue;
+            if (is_turned(i)) turn(i, x[i]);
+            else {
+                BARACUDA_UNROLL
+                for (u32 u = 0; u < STEPS; ++u) {
+                    const Part part = pack_part(u, i);
+                    if (has(part)) store_pack(held + slot(i, part), x[i][u]);
+                }
+            }
+        }
+    }
+    // What lies beyond the operands' extents is stored too where its neighbour is there, and never read.
+    BARACUDA_FN void turn(int i, const Pack<T> (&x)[STEPS]) const {
+        BARACUDA_UNROLL
+        for (u32 u = 0; u < STEPS; u += LINES) {
+            const Part part = pack_part(u, i);
+            if (!has(part)) continue;
+            const u32 first = slot(i, part);
+            for (u32 s = 0; s < SIZE; ++s) {
+                Across across;
+                for (u32 line = 0; line < LINES; ++line) across.item[line] = x[u + line].item[s];
+                store_whole(held + below(first, s), across);
+            }
+        }
+    }
+
+    BARACUDA_FN void read_elements(int i) const {
+        BARACUDA_KEEP_LOOP
+        for (u32 first = threadIdx.x; first < PACKS * SIZE; first += AT_ONCE * MAP_THREADS) {
+            T x[AT_ONCE];
+            BARACUDA_UNROLL
+            for (u32 u = 0; u < AT_ONCE; ++u) {
+                const Part part(first + u * MAP_THREADS, 1, is_turned(i));
+                if (has(part)) x[u] = input_at<T, IN, FLAGS>(p.in, i, place(part, i));
+            }
+            BARACUDA_UNROLL
+            for (u32 u = 0; u < AT_ONCE; ++u) {
+                const Part part(first + u * MAP_THREADS, 1, is_turned(i));
+                if (has(part)) held[slot(i, part)] = x[u];
+            }
+        }
+    }
+
+    template <class Formula> BARACUDA_FN void map_packs(const Formula& formula) const {
+        BARACUDA_KEEP_LOOP
+        for (u32 number = threadIdx.x; number < PACKS; number += MAP_THREADS) {
+            const Part part(number, SIZE, false);
+            if (!has(part)) continue;
+            Pack<T> x[IN];
+            for (int i = 0; i < IN; ++i) x[i] = load_pack(held + slot(i, part));
+            map_pack<T>(x, p.out, [&](int o) { return place(part, IN + o); }, formula);
+        }
+    }
+
+    template <class Formula> BARACUDA_FN void map_elements(const Formula& formula) const {
+        BARACUDA_KEEP_LOOP
+        for (u32 number = threadIdx.x; number < PACKS * SIZE; number += MAP_THREADS) {
+            const Part part(number, 1, false);
+            if (!has(part)) continue;
+            compute_t<T> in[IN], out[OUT];
+            for (int i = 0; i < IN; ++i) in[i] = widen(held[slot(i, part)]);
+            formula(in, out);
+            for (int o = 0; o < OUT; ++o)
+                if (p.out[o]) static_cast<T*>(p.out[o])[place(part, IN + o)] = rounded<T>(out[o]);
+        }
+    }
+};
+
+template <class T, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_tiled(const TiledMap<IN, OUT, FLAGS>& p, const Formula& formula) {
+    const MapTiles<T, IN, OUT, FLAGS> tiles(p);
+    tiles.read_packs();
+    BARACUDA_UNROLL
+    for (int i = 0; i < IN; ++i)
+        if (!tiles.is_packed(i)) tiles.read_elements(i);
+    __syncthreads();
+    if (tiles.is_packed(IN)) tiles.map_packs(formula);
+    else tiles.map_elements(formula);
+}
+
+}  // namespace baracuda

@@ -1,0 +1,95 @@
+"""Rows that are hard to aggregate: outliers where a lane begins, huge and tiny elements, masked rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import baracuda as bc
+from baracuda.codegen import verify
+
+DTYPES = {"f32": np.float32, "f64": np.float64}
+
+
+def run(backend, plan_class, desc, *names, **arrays):
+    """The outputs of a plan, on the device of the tests."""
+    element = str(desc.element)
+    placed = {
+        name: verify.place(backend, name, element, array.shape, array) for name, array in arrays.items()
+    }
+    shapes = plan_class.shapes(desc)
+    outputs = {name: verify.place(backend, name, element, shapes[name][0]) for name in names}
+    plan = plan_class.select(backend.stream, desc, bc.PlanPreference(max_workspace=0))
+    tensors = {name: tensor.array for name, tensor in {**placed, **outputs}.items()}
+    plan.run(backend.stream, None, plan_class.ARGS(**tensors))
+    return [outputs[name].values(backend) for name in names]
+
+
+def rows(dtype, extent):
+    """Rows with numbers far from the others: the first, each lane's first, the first few, the last."""
+    rng, place = np.random.default_rng(1), np.arange(extent)
+    for size in (10.0, 1e3, 1e6, 1e8):
+        noise = rng.standard_normal(extent)
+        yield np.where(place == 0, size, noise).astype(dtype)
+        yield np.where(place % 512 < 4, size, noise).astype(dtype)
+        yield np.where(place < min(200, extent // 2), 0, size + noise).astype(dtype)
+        yield np.where(place == 0, 0, size + place % 7).astype(dtype)
+        yield np.where(place == extent - 1, size, noise).astype(dtype)
+
+
+@pytest.mark.parametrize("extent", [9, 64, 1001, 5000, 300_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_variances_beside_an_outlier(backend, dtype, extent):
+    kind = DTYPES[dtype]
+    for x in rows(kind, extent):
+        wide = x.astype(np.longdouble)
+        mean = wide.mean()
+        want = ((wide - mean) ** 2).sum() / (extent - 1)
+        desc = bc.ReduceDescriptor(kind="var", input_shape=x.shape, reduce_axis=0, element=dtype)
+        y, got_mean = run(backend, bc.ReducePlan, desc, "y", "mean", x=x)
+        bound = bc.ReducePlan.select(backend.stream, desc).precision_guarantee.ulp
+        assert abs(y[0] - want) <= bound * np.spacing(kind(want)), (x[:3], y, want)
+        # Deviations that are rounded beside the outlier are in the mean as so many parts of its own.
+        assert abs(got_mean[0] - mean) <= 16 * (
+            np.spacing(kind(abs(mean))) + np.spacing(kind(x.max())) / extent
+        )
+
+
+def test_layer_norm_beside_an_outlier(backend):
+    x = np.random.default_rng(2).standard_normal((1, 4096)).astype(np.float32)
+    x[0, 0] = 1e3
+    wide = x.astype(np.longdouble)
+    want = (wide - wide.mean()) / np.sqrt(((wide - wide.mean()) ** 2).mean() + 1e-5)
+    desc = bc.LayerNormDescriptor(
+        input_shape=x.shape, norm_axes=(1,), element="f32", has_gamma=False, has_beta=False
+    )
+    (y,) = run(backend, bc.LayerNormPlan, desc, "y", x=x)
+    assert np.abs(y - want).max() < 1.1e-5
+
+
+@pytest.mark.parametrize("size", [4.49e15, 4.6e15, 1e13])
+def test_norms_of_many_large_elements(backend, size):
+    x = (np.random.default_rng(3).uniform(0.99, 1, 18_000_000) * size).astype(np.float32)
+    desc = bc.ReduceDescriptor(kind="norm2", input_shape=x.shape, reduce_axis=0, element="f32")
+    (y,) = run(backend, bc.ReducePlan, desc, "y", x=x)
+    want = np.sqrt(np.sum(np.square(x, dtype=np.longdouble)))
+    assert abs(y[0] - want) <= 4 * np.spacing(np.float32(want))
+
+
+def test_a_small_share_of_a_large_norm(backend):
+    x = np.array([1e-10, 1e34], np.float32)
+    y, dy = np.array([1e34], np.float32), np.array([1e30], np.float32)
+    desc = bc.ReduceBackwardDescriptor(kind="norm2", input_shape=(2,), reduce_axis=0, element="f32")
+    (dx,) = run(backend, bc.ReduceBackwardPlan, desc, "dx", x=x, y=y, dy=dy)
+    want = np.longdouble(dy[0]) * x.astype(np.longdouble) / np.longdouble(x[1])
+    assert np.all(np.abs(dx - want) <= 4 * np.spacing(want.astype(np.float32)))
+
+
+@pytest.mark.parametrize("kind", ["softmax", "log_softmax"])
+def test_a_masked_row_has_no_gradient(backend, kind):
+    desc = bc.SoftmaxBackwardDescriptor(kind=kind, input_shape=(1, 2), softmax_axis=1, element="f32")
+    given = {"y": np.zeros((1, 2))} if kind == "softmax" else {"x": np.full((1, 2), -np.inf)}
+    dy = np.array([[np.nan, np.inf]], np.float32)
+    given = {name: value.astype(np.float32) for name, value in given.items()}
+    (dx,) = run(backend, bc.SoftmaxBackwardPlan, desc, "dx", dy=dy, **given)
+    np.testing.assert_array_equal(dx, np.zeros((1, 2), np.float32))
