@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from baracuda.codegen.spec.model import Op, Spec
-from baracuda.codegen.spec.tensors import FLAG
 from baracuda.codegen.verify.data import saved_tensors
 from baracuda.codegen.verify.devices import backend
 from baracuda.codegen.verify.execute import prepare
@@ -119,10 +118,6 @@ def _case(spec: Spec, op: Op, direction: str, dtype: str, images: Any) -> Case:
         for turn, name in enumerate(forward.inputs())
         if op.family.forward[name].dtype is None  # positions and the like stay at their defaults
     }
-    for turn, name in enumerate(forward.inputs()):
-        if op.family.forward[name].dtype == FLAG:
-            values = _filled(images, shapes[name], turn)
-            inputs[name] = values > np.mean(values)
     if direction == "backward":
         inputs |= saved_tensors(problem, inputs)
         shapes = problem.shapes()
