@@ -32,11 +32,12 @@ from baracuda.shapes import numel
 
 Shape = tuple[int, ...]
 
-#: Domains of plans without axes: odd sizes, a single element, none.
+#: Domains of plans without axes: odd sizes, one that takes tiles if it is transposed, a single element, none.
 DOMAINS: tuple[tuple[Shape, Shape], ...] = (
     ((7, 129), ()),
     ((3, 5, 33), ()),
     ((5, 7, 64), ()),
+    ((70, 131), ()),
     ((1,), ()),
     ((0, 4), ()),
 )

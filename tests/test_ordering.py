@@ -49,8 +49,8 @@ class ByInterface:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         pointer = self.memory.__array_interface__["data"][0]
         return {
-            "version": 3, "shape": self.memory.shape, "typestr": "<f4", "data": (pointer, False),
-            "stream": self.stream,
+            "version": 3, "shape": self.memory.shape, "typestr": self.memory.dtype.str,
+            "data": (pointer, False), "stream": self.stream,
         }  # fmt: skip
 
 
@@ -62,7 +62,10 @@ class Case(recording.Case):
     def __init__(self, problem: Problem, make: Any) -> None:
         super().__init__(problem)
         tensors: dict[str, Any] = {rule.name: None for rule in problem.plan.TENSORS}
-        tensors.update({name: make(array.shape) for name, array in problem.tensors().items()})
+        for name, array in problem.tensors().items():
+            tensors[name] = made = make(array.shape)
+            if isinstance(made, (ByDLPack, ByInterface)):
+                made.memory = np.zeros_like(array)
         self.args = problem.plan.ARGS(**tensors)
         self.arrays = {name: array for name, array in tensors.items() if array is not None}
 

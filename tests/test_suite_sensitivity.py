@@ -223,7 +223,7 @@ HEADER_FAULTS = [
 def reaching(tree, header):
     """Ops and directions whose kernels include a header, however indirectly; one a set of kernel variants.
 
-    Kernels that read flags are another set.
+    Kernels that read flags, or what all rows share, are another set.
     """
 
     def reaches(name, seen=()):
@@ -237,8 +237,9 @@ def reaching(tree, header):
         for direction in op.programs:
             text = tree[source_of(op, direction)]
             if any(reaches(name) for name in re.findall(r"#include <(baracuda/\w+\.cuh)>", text)):
-                flags = any(p.flags for p in op.all_programs() if p.direction == direction)
-                found.setdefault((direction, variants_of(op, direction), flags), (op, direction))
+                programs = [p for p in op.all_programs() if p.direction == direction]
+                own = any(p.flags for p in programs), any(p.column_inputs for p in programs)
+                found.setdefault((direction, variants_of(op, direction), own), (op, direction))
     return list(found.values())
 
 

@@ -32,7 +32,7 @@ def arguments(problem: Problem) -> Any:
     # Storages with room behind, and a tensor that does not begin where its storage does.
     for name, tensor in tensors.items():
         if tensor is not None:
-            room = torch.zeros(tensor.numel() + 200)
+            room = torch.zeros(tensor.numel() + 200, dtype=tensor.dtype)
             tensors[name] = room[16 : 16 + tensor.numel()].view(tensor.shape).copy_(tensor)
     return problem.plan.ARGS(**tensors)
 
@@ -71,7 +71,7 @@ def test_new_places_need_no_full_check(problem: Problem, monkeypatch: pytest.Mon
 def changes(args: Any, name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     """Ways to change a tensor of the arguments under a plan that knows them."""
     tensor: torch.Tensor = getattr(args, name)
-    others = [other for other in given(args) if other != name]
+    others = [o for o in given(args) if o != name and getattr(args, o).dtype == tensor.dtype]
     transposed = tensor.new_zeros(tensor.shape[::-1]).t() if tensor.dim() == 2 else tensor
     yield "shape", lambda: tensor.set_(tensor.new_zeros(tensor.numel() + 1))
     yield "reshaped in place", lambda: tensor.unsqueeze_(0)
@@ -79,10 +79,11 @@ def changes(args: Any, name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "zero stride", lambda: tensor.as_strided_(tensor.shape, (0,) * tensor.dim())
     yield "moved by an element", lambda: tensor.as_strided_(tensor.shape, tensor.stride(), 17)
     yield "another dtype", lambda: setattr(tensor, "data", tensor.double())
-    yield "a neg bit", lambda: setattr(tensor, "data", torch._neg_view(tensor.detach()))
+    if tensor.is_floating_point():
+        yield "a neg bit", lambda: setattr(tensor, "data", torch._neg_view(tensor.detach()))
+        yield "a gradient is wanted", tensor.requires_grad_
     yield "storage freed", lambda: tensor.untyped_storage().resize_(0)
     yield "storage shrunk", lambda: tensor.untyped_storage().resize_(68)
-    yield "a gradient is wanted", tensor.requires_grad_
     for other in others:
         source = getattr(args, other)
         if source.shape == tensor.shape:
@@ -114,7 +115,7 @@ def replacements(tensor: torch.Tensor) -> Iterator[tuple[str, Any]]:
     class Logged(torch.Tensor):
         pass
 
-    yield "a parameter", torch.nn.Parameter(tensor.clone())
+    yield "a parameter", torch.nn.Parameter(tensor.clone(), requires_grad=tensor.is_floating_point())
     yield "a subclass", tensor.clone().as_subclass(Logged)
     yield "sparse", tensor.to_sparse()
     yield "meta", tensor.to("meta")
