@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from baracuda.codegen.formula import free_names
 from baracuda.codegen.spec.model import Op, Program, Spec
 from baracuda.codegen.spec.names import category_folder
 
@@ -77,6 +78,17 @@ def summed_outputs(op: Op, program: Program) -> tuple[str, ...]:
         return program.column_outputs
     tensors = family.tensors(program.direction)
     return tuple(name for name in program.outputs if tensors[name].shape != family.domain)
+
+
+def read_by(program: Program, output: str) -> tuple[str, ...]:
+    """The inputs that an output of a map depends on, one at least, in the kernel's order."""
+    wanted = {
+        name for result in program.results if result.name == output for name in free_names(result.value)
+    }
+    for statement in reversed(program.lets):
+        if statement.name in wanted:
+            wanted |= {*free_names(statement.value)}
+    return tuple(name for name in program.inputs if name in wanted) or program.inputs[:1]
 
 
 def aggregate_variants(program: Program) -> dict[str, tuple[str, str, str]]:

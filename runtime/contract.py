@@ -90,6 +90,7 @@ class OpRecord:
         choices: options that no kernel depends on, and their values.
         column_inputs: those of `inputs` that have an element a column, the last ones.
         flags: those of `inputs` that are bool, the last ones.
+        sum_inputs: of outputs of a map that may be sums, those of `inputs` that they depend on, if not all.
         column_outputs: tensors with an element a column, each a sum over the rows.
         tiles: the tiles of attention, an element kind.
     """
@@ -114,6 +115,7 @@ class OpRecord:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_inputs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    sum_inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
     tiles: Mapping[str, TileRecord] = field(default_factory=dict)
 

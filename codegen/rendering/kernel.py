@@ -22,7 +22,13 @@ from baracuda.codegen.formula import (
     to_cuda,
     to_text,
 )
-from baracuda.codegen.matrix import COLUMN_VARIANTS, STATE_VARIANTS, aggregate_variants, summed_outputs
+from baracuda.codegen.matrix import (
+    COLUMN_VARIANTS,
+    STATE_VARIANTS,
+    aggregate_variants,
+    read_by,
+    summed_outputs,
+)
 from baracuda.codegen.rendering.bare import BARE, optional_inputs, without_rounding
 from baracuda.codegen.rendering.environment import banner, fill, fill_own
 from baracuda.codegen.rendering.width import CPP_WIDTH, fold_cpp
@@ -83,7 +89,12 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
         "counts": "i64" in (*(value.kind for value in program.attributes), *(s.kind for s in program.lets)),
         "lets": _statements(program.lets, scope),
         "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
-        "summed": [(name, place) for place, name in enumerate(program.outputs) if name in summed],
+        "summed": [
+            (name, place, [program.inputs.index(read) for read in reads], len({*reads} & {*program.flags}))
+            for place, name in enumerate(program.outputs)
+            if name in summed
+            for reads in [read_by(program, name)]
+        ],
         "sum_kernels": [(name, params, function) for name, (_, params, function) in STATE_VARIANTS.items()],
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from baracuda.codegen.formula import Call, Expr, Name, free_names, to_python, to_text, walk
-from baracuda.codegen.matrix import source_path
+from baracuda.codegen.matrix import read_by, source_path, summed_outputs
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tuple, wide_names
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
@@ -345,6 +345,11 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "flags": _tuple(program.flags) if program.flags else "",
+        "sum_inputs": {
+            name: _tuple(reads)
+            for name in (summed_outputs(op, program) if op.family.template == "map" else ())
+            if (reads := read_by(program, name)) != program.inputs
+        },
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
         "tiles": [
             (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows})")

@@ -1095,6 +1095,10 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy", "b"),
+                "db": ("dy", "a"),
+            },
         ),
         BinaryKind.DIV: OpRecord(
             name="div_backward",
@@ -1112,6 +1116,9 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy", "b"),
+            },
         ),
         BinaryKind.FMOD: OpRecord(
             name="fmod_backward",
@@ -1129,6 +1136,9 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy",),
+            },
         ),
         BinaryKind.REMAINDER: OpRecord(
             name="remainder_backward",
@@ -1146,6 +1156,9 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy",),
+            },
         ),
         BinaryKind.POW: OpRecord(
             name="pow_backward",
@@ -1214,6 +1227,9 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "db": ("dy",),
+            },
         ),
         BinaryKind.NEXTAFTER: OpRecord(
             name="nextafter_backward",
@@ -1231,6 +1247,9 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "db": ("dy",),
+            },
         ),
         BinaryKind.LDEXP: OpRecord(
             name="ldexp_backward",
@@ -1248,6 +1267,9 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy", "b"),
+            },
         ),
         BinaryKind.MINIMUM: OpRecord(
             name="minimum_backward",

@@ -422,6 +422,11 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy", "c"),
+                "db": ("dy", "c"),
+                "dc": ("dy", "a", "b"),
+            },
         ),
         TernaryKind.FMA: OpRecord(
             name="fma_backward",
@@ -439,6 +444,11 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy", "b"),
+                "db": ("dy", "a"),
+                "dc": ("dy",),
+            },
         ),
         TernaryKind.ADDCMUL: OpRecord(
             name="addcmul_backward",
@@ -456,6 +466,11 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy",),
+                "db": ("dy", "c"),
+                "dc": ("dy", "b"),
+            },
         ),
         TernaryKind.ADDCDIV: OpRecord(
             name="addcdiv_backward",
@@ -473,6 +488,10 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
+            sum_inputs={
+                "da": ("dy",),
+                "db": ("dy", "c"),
+            },
         ),
     }
 

@@ -40,8 +40,10 @@ class MapEngine(Engine):
         shape = problem.shapes[name]
         padded = (1,) * (len(problem.domain) - len(shape)) + shape
         axes = tuple(axis for axis, extent in enumerate(problem.domain) if padded[axis] != extent)
-        op = problem.op
-        program = RowProgram(op.inputs, (), (), (name,), state="a", prefix=f"sum_{name}_", flags=op.flags)
+        # The operand itself, of stride 0 along these axes, is mostly not among them.
+        inputs = problem.op.sum_inputs.get(name, problem.op.inputs)
+        flags = problem.op.flags
+        program = RowProgram(inputs, (), (), (name,), state="a", prefix=f"sum_{name}_", flags=flags)
         return Rows(problem, axes, program, self._tail)
 
     def units(self) -> dict[str, tuple[str, ...]]:

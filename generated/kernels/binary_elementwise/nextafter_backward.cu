@@ -41,7 +41,7 @@ BARACUDA_KERNEL(nextafter_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_da
-using Sum_da = baracuda::OutputSum<A, Formula, 3, 2, 0>;
+using Sum_da = baracuda::OutputSum<A, Formula, 3, 2, 0, baracuda::Reads<0, 1, 2>>;
 using Narrow_da = Params<baracuda::Rows<baracuda::i32, 3, 0, 0, 1>>;
 using Wide_da = Params<baracuda::Rows<baracuda::i64, 3, 0, 0, 1>>;
 BARACUDA_KERNEL(nextafter_backward, sum_da_contig, 256, Wide_da) {
@@ -66,9 +66,9 @@ BARACUDA_KERNEL(nextafter_backward, sum_da_strided64, 256, Wide_da) {
 
 // db of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_db
-using Sum_db = baracuda::OutputSum<A, Formula, 3, 2, 1>;
-using Narrow_db = Params<baracuda::Rows<baracuda::i32, 3, 0, 0, 1>>;
-using Wide_db = Params<baracuda::Rows<baracuda::i64, 3, 0, 0, 1>>;
+using Sum_db = baracuda::OutputSum<A, Formula, 3, 2, 1, baracuda::Reads<0>>;
+using Narrow_db = Params<baracuda::Rows<baracuda::i32, 1, 0, 0, 1>>;
+using Wide_db = Params<baracuda::Rows<baracuda::i64, 1, 0, 0, 1>>;
 BARACUDA_KERNEL(nextafter_backward, sum_db_contig, 256, Wide_db) {
     baracuda::aggregate_short_rows<T>(p.operands, Sum_db{p.formula});
 }

@@ -44,7 +44,7 @@ BARACUDA_KERNEL(clamp_tensor_backward, tiled, 256, Tiled) { baracuda::map_tiled<
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_da
-using Sum_da = baracuda::OutputSum<A, Formula, 4, 3, 0>;
+using Sum_da = baracuda::OutputSum<A, Formula, 4, 3, 0, baracuda::Reads<0, 1, 2, 3>>;
 using Narrow_da = Params<baracuda::Rows<baracuda::i32, 4, 0, 0, 1>>;
 using Wide_da = Params<baracuda::Rows<baracuda::i64, 4, 0, 0, 1>>;
 BARACUDA_KERNEL(clamp_tensor_backward, sum_da_contig, 256, Wide_da) {
@@ -69,7 +69,7 @@ BARACUDA_KERNEL(clamp_tensor_backward, sum_da_strided64, 256, Wide_da) {
 
 // db of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_db
-using Sum_db = baracuda::OutputSum<A, Formula, 4, 3, 1>;
+using Sum_db = baracuda::OutputSum<A, Formula, 4, 3, 1, baracuda::Reads<0, 1, 2, 3>>;
 using Narrow_db = Params<baracuda::Rows<baracuda::i32, 4, 0, 0, 1>>;
 using Wide_db = Params<baracuda::Rows<baracuda::i64, 4, 0, 0, 1>>;
 BARACUDA_KERNEL(clamp_tensor_backward, sum_db_contig, 256, Wide_db) {
@@ -94,7 +94,7 @@ BARACUDA_KERNEL(clamp_tensor_backward, sum_db_strided64, 256, Wide_db) {
 
 // dc of a broadcast operand: the sum over the axes where it is broadcast.
 #ifdef BARACUDA_SUM_dc
-using Sum_dc = baracuda::OutputSum<A, Formula, 4, 3, 2>;
+using Sum_dc = baracuda::OutputSum<A, Formula, 4, 3, 2, baracuda::Reads<0, 1, 2, 3>>;
 using Narrow_dc = Params<baracuda::Rows<baracuda::i32, 4, 0, 0, 1>>;
 using Wide_dc = Params<baracuda::Rows<baracuda::i64, 4, 0, 0, 1>>;
 BARACUDA_KERNEL(clamp_tensor_backward, sum_dc_contig, 256, Wide_dc) {
