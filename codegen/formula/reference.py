@@ -19,6 +19,7 @@ from baracuda.codegen.problems import suggest
 
 from .errors import FormulaError
 from .functions import FUNCTIONS
+from .numeric import to_mpmath, to_wide
 
 _MODULES = {
     "np": "numpy",
@@ -331,12 +332,9 @@ def _each_math(function: Any, args: list[Any]) -> Any:
 
 
 def _to_mpmath(value: Any) -> Any:
-    import mpmath
 
     if isinstance(value, np.floating):
-        high = float(value)
-        low = float(value - type(value)(high)) if math.isfinite(high) else 0.0
-        return mpmath.mpf(high) + mpmath.mpf(low)
+        return to_mpmath(value)
     return int(value) if isinstance(value, np.integer) else value
 
 
@@ -347,7 +345,5 @@ def _from_mpmath(value: Any, dtype: Any) -> Any:
         return dtype.type(math.nan)
     if not isinstance(value, mpmath.mpf):
         return dtype.type(value)
-    high = float(value)
-    if dtype.itemsize <= 8 or not math.isfinite(high):
-        return dtype.type(high)
-    return dtype.type(high) + dtype.type(float(value - high))
+    # By way of a longdouble a double would be rounded twice.
+    return dtype.type(float(value)) if dtype.itemsize <= 8 else to_wide(value)
