@@ -76,6 +76,20 @@ def test_norms_of_many_large_elements(backend, size):
     assert abs(y[0] - want) <= 4 * np.spacing(np.float32(want))
 
 
+@pytest.mark.parametrize("extent", [128, 1000, 4096, 5000, 100_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["sum", "mean", "norm2"])
+def test_equal_numbers(backend, kind, dtype, extent):
+    """What each addition rounds away is on one side."""
+    desc = bc.ReduceDescriptor(kind=kind, input_shape=(60, extent), reduce_axis=1, element=dtype)
+    numbers = np.random.default_rng(4).uniform(1, 2, 60).astype(DTYPES[dtype])
+    (y,) = run(backend, bc.ReducePlan, desc, "y", x=np.repeat(numbers[:, None], extent, 1))
+    size = np.longdouble({"sum": extent, "mean": 1, "norm2": np.sqrt(np.longdouble(extent))}[kind])
+    want = numbers.astype(np.longdouble) * size
+    bound = bc.ReducePlan.select(backend.stream, desc).precision_guarantee.ulp
+    assert np.all(np.abs(y[:, 0] - want) <= bound * np.spacing(want.astype(DTYPES[dtype])))
+
+
 def test_a_small_share_of_a_large_norm(backend):
     x = np.array([1e-10, 1e34], np.float32)
     y, dy = np.array([1e34], np.float32), np.array([1e30], np.float32)

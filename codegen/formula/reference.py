@@ -332,7 +332,6 @@ def _each_math(function: Any, args: list[Any]) -> Any:
 
 
 def _to_mpmath(value: Any) -> Any:
-
     if isinstance(value, np.floating):
         return to_mpmath(value)
     return int(value) if isinstance(value, np.integer) else value

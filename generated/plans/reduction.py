@@ -189,7 +189,7 @@ class ReducePlan(Plan):
             attributes="",
             fold=no_scalars,
             state="a",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
         ),
         ReduceKind.MEAN: OpRecord(
@@ -206,7 +206,7 @@ class ReducePlan(Plan):
             attributes="",
             fold=no_scalars,
             state="a",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
         ),
         ReduceKind.MAX: OpRecord(
@@ -274,7 +274,7 @@ class ReducePlan(Plan):
             attributes="",
             fold=no_scalars,
             state="aaa",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
         ),
         ReduceKind.LOGSUMEXP: OpRecord(
