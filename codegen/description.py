@@ -99,9 +99,8 @@ def _guarantees(op: Op) -> Iterator[str]:
     by_bounds: dict[str, list[str]] = {}
     for direction in op.programs:
         bounds = op.bounds(direction)
-        by_bounds.setdefault(", ".join(f"{dtype} {bounds[dtype]:g}" for dtype in op.dtypes), []).append(
-            direction
-        )
+        own = ", ".join(f"{dtype} {bounds[dtype]:g}" for dtype in op.dtypes_of(direction))
+        by_bounds.setdefault(own, []).append(direction)
     for text, directions in by_bounds.items():
         where = "" if len(by_bounds) == 1 else f"{' and '.join(directions)}: "
         yield f"  {where}error at most, in units in the last place of the output's dtype: {text}"

@@ -125,7 +125,7 @@ def variants(op: Op, program: Program, dtype: str | None = None) -> dict[str, st
     if op.family.template == "attention":
         return attention_variants(op, program, op.dtypes if dtype is None else (dtype,))
     if op.family.template == "map":
-        found = dict(MAP_VARIANTS)
+        found = {name[variant]: unit for name in map_names(op) for variant, unit in MAP_VARIANTS.items()}
         for name in summed_outputs(op, program):
             found |= {f"sum_{name}_{variant}": f"SUM_{name}" for variant in STATE_VARIANTS}
         return found
@@ -133,6 +133,16 @@ def variants(op: Op, program: Program, dtype: str | None = None) -> dict[str, st
         return dict(ROTATE_VARIANTS)
     found = {variant: unit for variant, (unit, _, _) in aggregate_variants(program).items()}
     return found | (dict.fromkeys(COLUMN_VARIANTS, "SUMS") if program.column_outputs else {})
+
+
+def map_names(op: Op) -> list[dict[str, str]]:
+    """What the variants of a map are called, for each dtype that its outputs may have."""
+    if op.family.target() is None:
+        return [{variant: variant for variant in MAP_VARIANTS}]
+    return [
+        {variant: f"to_{dtype}" + ("" if variant == "contig" else f"_{variant}") for variant in MAP_VARIANTS}
+        for dtype in op.dtypes
+    ]
 
 
 def symbol(program: Program, dtype: str, variant: str) -> str:
@@ -148,7 +158,7 @@ def kernels(spec: Spec) -> list[KernelRow]:
 
 def _rows(op: Op, program: Program) -> Iterator[KernelRow]:
     family = op.family
-    for dtype in op.dtypes:
+    for dtype in op.dtypes_of(program.direction):
         for variant, unit in variants(op, program, dtype).items():
             yield KernelRow(
                 op=op.name,

@@ -83,13 +83,14 @@ class OpRecord:
             i (64-bit).
         fold: descriptor to those scalars, in double precision.
         state: kinds of the fields of a row's state, empty where there is none.
-        ulp: error bound an element kind, in units in the last place.
+        ulp: error bound an element kind, in units in the last place; others are exact.
         contraction: whether a * b + c may round once.
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
         column_inputs: those of `inputs` that have an element a column, the last ones.
         flags: those of `inputs` that are bool, the last ones.
+        target: the descriptor's field with the element kind of the outputs, empty where it has none.
         sum_inputs: of outputs of a map that may be sums, those of `inputs` that they depend on, if not all.
         column_outputs: tensors with an element a column, each a sum over the rows.
         tiles: the tiles of attention, an element kind.
@@ -115,6 +116,7 @@ class OpRecord:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_inputs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    target: str = ""
     sum_inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
     tiles: Mapping[str, TileRecord] = field(default_factory=dict)
@@ -122,7 +124,10 @@ class OpRecord:
 
 @dataclass(frozen=True)
 class Problem:
-    """What an engine is made for: a plan's op, its element kind, its extents and where it runs."""
+    """What an engine is made for: a plan's op, its element kind, its extents and where it runs.
+
+    `elements` has the element kind of each tensor, `element` that of the descriptor.
+    """
 
     plan: str
     op: OpRecord
@@ -133,5 +138,6 @@ class Problem:
     shapes: Mapping[str, tuple[int, ...]]
     scalars: tuple[float | bool | int, ...]
     preference: PlanPreference
+    elements: Mapping[str, ElementKind] = field(default_factory=dict)
     host: HostValues | None = None
     desc: Any = None

@@ -26,7 +26,8 @@ class Descriptor:
     """
 
     kind: Any
-    #: Each field's rule: an enum class, or shape, axes, extent, element, storage, f64, i64, bool or option.
+    #: Each field's rule: an enum class, or shape, axes, extent, element, target, storage, f64, i64, bool or
+    #: option.
     RULES: ClassVar[Mapping[str, Any]]
     #: Fields that take another's value where they are None.
     DEFAULTS: ClassVar[Mapping[str, str]]
@@ -67,7 +68,7 @@ class Descriptor:
 
     def _normal(self, name: str, rule: Any, value: Any) -> Any:
         where = f"{type(self).__name__}: {name}"
-        if rule == "element":
+        if rule in ("element", "target"):
             return ElementKind.parse(value)
         if rule in ("shape", "axes"):
             one = rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__")

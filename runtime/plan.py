@@ -136,12 +136,16 @@ class Plan:
             raise Unsupported(
                 f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}"
             )
+        if op.target and getattr(desc, op.target).value not in op.dtypes:
+            got, wanted = getattr(desc, op.target), ", ".join(op.dtypes)
+            raise Unsupported(f"{name}: {op.target} is {got}, want one of {wanted} for {op.name}")
         for violation in cls.violations(desc):
             raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)
         plan._desc, plan._preference, plan._op, plan._device = desc, preference, op, device
         shapes, others = cls.shapes(desc), cls.other_shapes(desc)
         conditions = cls.conditions(desc)
+        elements = {rule.name: _element_of_tensor(rule, desc, element) for rule in cls.TENSORS}
         problem = Problem(
             plan=name,
             op=op,
@@ -152,6 +156,7 @@ class Plan:
             shapes={key: shape for key, (shape, _) in shapes.items()},
             scalars=op.fold(desc),
             preference=preference or PlanPreference(),
+            elements=elements,
             host=None if op.host is None else op.host(desc),
             desc=desc,
         )
@@ -164,7 +169,7 @@ class Plan:
             (
                 rule.name,
                 (shapes[rule.name][0], *others.get(rule.name, ())),
-                (_element_of_tensor(rule, desc, element), *map(ElementKind, rule.other_elements)),
+                (elements[rule.name], *map(ElementKind, rule.other_elements)),
             )
             for rule in cls.TENSORS
         )
@@ -313,7 +318,7 @@ class Plan:
             category=self.CATEGORY,
             op=self._op.name,
             element=self._element_of(self._desc),
-            aux_element=None,
+            aux_element=self._engine.result(),
             layout=None,
             epilogue=None,
             arch="host" if on_host else _device_arch(self._device),
@@ -461,6 +466,9 @@ def _element_of_tensor(rule: TensorRule, desc: Any, element: ElementKind) -> Ele
     """The element kind of a tensor: the descriptor's, its own, or what a field of type storage says."""
     if rule.element is None:
         return element
+    if desc.RULES.get(rule.element) == "target":
+        target: ElementKind = getattr(desc, rule.element)
+        return target
     if rule.element in desc.RULES:
         return element.compute if getattr(desc, rule.element) == "compute" else element
     return ElementKind(rule.element)
@@ -497,9 +505,16 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
         accumulator=element.compute,
         deterministic=True,
         bit_stable_on_same_hardware=True,
-        ulp=op.ulp[element.value] * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
+        ulp=_bound(op, element, engine) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
     )
+
+
+def _bound(op: OpRecord, element: ElementKind, engine: Engine) -> float:
+    """The error bound: of outputs that all have one element kind of their own, that one's."""
+    own = {engine.problem.elements[name] for name in op.outputs}
+    result = own.pop() if len(own) == 1 and not op.row_outputs else element
+    return op.ulp.get(result.value, 0.0)
 
 
 def _device_arch(device: Device) -> str:

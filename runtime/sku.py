@@ -14,11 +14,12 @@ __all__ = ["Backend", "KernelSku", "MathPrecision", "PlanPreference", "Precision
 
 
 class MathPrecision(str, enum.Enum):
-    """The precision in which a formula's arithmetic is done."""
+    """The precision in which a formula's arithmetic is done; that of integers is exact, modulo 2**width."""
 
     F32 = "f32"
     F64 = "f64"
     TF32 = "tf32"
+    INTEGER = "integer"
 
 
 class Backend(str, enum.Enum):

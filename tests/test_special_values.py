@@ -20,7 +20,7 @@ def explain(spec, backend, problem, values, error):
     prepared.launch()
     want, sizes = verify.references(problem, prepared.known), verify.scales(spec, problem, prepared.known)
     for name, got in prepared.outputs().items():
-        errors = verify.ulp_errors(problem.dtype, got, want[name], sizes.get(name))
+        errors = verify.ulp_errors(problem.dtype_of(name), got, want[name], sizes.get(name))
         for index in np.argwhere(errors > problem.ulp[problem.dtype]):
             place = tuple(index)
             operands = {
@@ -64,16 +64,18 @@ def test_every_pair_of_special_values(spec, backend, op, direction, dtype):
 
 @each_kernel()
 def test_one_special_value_among_many(spec, backend, op, direction, dtype):
-    """A NaN or an infinity is met wherever it stands in a long row, the last place included."""
+    """A NaN, an infinity or the end of a range is met wherever it stands in a long row, at last too."""
     length = 1025
     places = [0, 1, 31, 32, 500, 1023, 1024]
-    for value in (np.nan, np.inf, -np.inf):
+    specials = verify.special_values(dtype)
+    ends = (specials.min(), specials.max()) if verify.is_whole(dtype) else (np.nan, np.inf, -np.inf)
+    for value in ends:
         shapes = [(len(places), length)]
-        for problem in verify.problems(op, direction, dtype, shapes, every_option=np.isnan(value)):
+        for problem in verify.problems(op, direction, dtype, shapes, every_option=value is ends[0]):
             values = verify.inputs_for(problem)
             for name in problem.with_direction("forward").inputs():
                 whole = (*problem.domain[:-1], length)
-                if name in values and values[name].shape == whole and values[name].dtype != bool:
+                if name in values and values[name].shape == whole and problem.dtype_of(name) == dtype:
                     rows = values[name].reshape(-1, problem.domain[-1])
                     rows[range(len(places)), places] = value
             values |= verify.saved_tensors(problem, values)
@@ -110,6 +112,31 @@ def test_all_65536_patterns_as_each_operand(spec, backend, op, direction, dtype)
         check(spec, backend, problem, values)
 
 
+@each_op(dtypes=["i8", "u8", "bool"])
+def test_all_pairs_of_8_bits(spec, backend, op, direction, dtype):
+    """Every value of an 8-bit kind with every other, and as a third operand with each in turn."""
+    patterns = verify.all_patterns(dtype)
+    first, second = (part.ravel() for part in np.meshgrid(patterns, patterns, indexing="ij"))
+    for problem in verify.problems(op, direction, dtype, [first.shape], every_option=True):
+        for changed in verify.with_numbers(problem):
+            values = verify.inputs_for(changed)
+            fill_operands(changed, values, first, second)
+            check(spec, backend, changed, values)
+
+
+@each_op(dtypes=["i16"])
+def test_all_65536_integers_as_each_operand(spec, backend, op, direction, dtype):
+    """Every value of a 16-bit kind beside many others, 0 and -1 among them, and beside itself."""
+    patterns = verify.all_patterns(dtype)
+    others = [np.full_like(patterns, value) for value in (0, -1, 1, 2, -32768)]
+    for beside in (np.roll(patterns, 12345), patterns, patterns[::-1].copy(), *others):
+        for problem in verify.problems(op, direction, dtype, [patterns.shape], every_option=True):
+            for turned in ((patterns, beside), (beside, patterns)):
+                values = verify.inputs_for(problem)
+                fill_operands(problem, values, *turned)
+                check(spec, backend, problem, values)
+
+
 def pattern_problems(op, direction, dtype):
     """Rows of one and of two elements where rows are aggregated, each number's samples in turn."""
     shapes = [(65536, 1)] if op.family.axes is None else [(65536, 1), (65536, 2)]
@@ -126,7 +153,9 @@ def fill_operands(problem, values, first, second):
     names = [
         name
         for name, value in values.items()
-        if value.shape == problem.domain and value.size == first.size and value.dtype != bool
+        if value.shape == problem.domain
+        and value.size == first.size
+        and problem.dtype_of(name) == problem.dtype
     ]
     forward = problem.with_direction("forward").inputs()
     for turn, name in enumerate(names):

@@ -23,7 +23,7 @@ from .nodes import (
     Number,
     Unary,
 )
-from .types import BOOL, COMPUTE, FLOAT_LITERAL, INT, INT_LITERAL, Type, as_float, join, settled
+from .types import BOOL, COMPUTE, FLOAT_LITERAL, INT, INT_LITERAL, WHOLE, Type, as_float, join, settled
 
 _BITS = ("&", "|", "^", "<<", ">>")
 NUMBER_HINT = "write `1 if c else 0`"
@@ -105,37 +105,50 @@ class Checker:
             raise FormulaError(f"{user} wants a number, got a condition ({NUMBER_HINT})", expr.column)
         return kind
 
+    def _meet(self, a: Type, b: Type, expr: Expr, user: str) -> Type:
+        """The type in which two numbers meet."""
+        both = join(a, b)
+        if both is None:
+            other = b if a == WHOLE else a
+            raise FormulaError(f"{user} wants numbers of one kind, got {WHOLE} and {other}", expr.column)
+        return both
+
     def _condition(self, expr: Expr, user: str) -> None:
         kind = self.type(expr)
         if kind != BOOL:
             raise FormulaError(f"{user} wants a condition, got {kind} (write `!= 0`)", expr.column)
 
-    def _integer(self, expr: Expr, user: str) -> None:
+    def _integer(self, expr: Expr, user: str) -> Type:
+        """The type of an integer: an index or count, or an element."""
         kind = self.type(expr)
         if kind == BOOL:
             hint = "combine conditions with `and`, `or`, `not`, `!=`"
             raise FormulaError(f"{user} wants integers, got a condition ({hint})", expr.column)
-        if kind not in (INT, INT_LITERAL):
+        if kind not in (INT, WHOLE, INT_LITERAL):
             raise FormulaError(f"{user} wants integers, got {kind}", expr.column)
+        return WHOLE if kind == WHOLE else INT
 
     def _unary(self, expr: Unary) -> Type:
         if expr.op == "not":
             self._condition(expr.operand, "`not`")
             return BOOL
         if expr.op == "~":
-            self._integer(expr.operand, "`~`")
-            return INT
+            return self._integer(expr.operand, "`~`")
         return self._number(expr.operand, f"`{expr.op}`")
 
     def _binary(self, expr: Binary) -> Type:
         user = f"`{expr.op}`"
         if expr.op in _BITS:
-            self._integer(expr.left, user)
-            self._integer(expr.right, user)
-            return INT
-        both = join(self._number(expr.left, user), self._number(expr.right, user))
+            own = [self._integer(operand, user) for operand in (expr.left, expr.right)]
+            kinds = [self.type(operand) for operand in (expr.left, expr.right)]
+            return self._meet(*kinds, expr, user) if WHOLE in own else INT
+        both = self._meet(self._number(expr.left, user), self._number(expr.right, user), expr, user)
         if is_square(expr):
             return self.type(expr.left)
+        if expr.op == "/" and both == WHOLE:
+            raise FormulaError(f"`/` wants floats, got {WHOLE} (use `//`)", expr.column)
+        if both == WHOLE:
+            return WHOLE
         return as_float(both) if expr.op in ("/", "**") else both
 
     def pairs(self, expr: Compare) -> list[Type]:
@@ -148,7 +161,8 @@ class Checker:
                     raise FormulaError(f"`{op}` wants numbers, got conditions", left.column)
                 found.append(BOOL)
             else:
-                both = join(self._number(left, f"`{op}`"), self._number(right, f"`{op}`"))
+                user = f"`{op}`"
+                both = self._meet(self._number(left, user), self._number(right, user), left, user)
                 found.append(INT if both == INT_LITERAL else settled(both))
         return found
 
@@ -161,7 +175,7 @@ class Checker:
             odd = expr.then if a == BOOL else expr.other
             hint = f"the branches are a number and a condition ({NUMBER_HINT})"
             raise FormulaError(hint, odd.column)
-        return join(a, b)
+        return self._meet(a, b, expr, "`if`")
 
     def _call(self, expr: Call) -> Type:
         function = self._function(expr)
@@ -169,14 +183,22 @@ class Checker:
         kinds = [self._number(arg, user) for arg in expr.args]
         if function.rule == "ldexp":
             self._integer(expr.args[1], "the exponent of `ldexp`")
+            if WHOLE in kinds:
+                raise FormulaError(f"{user} wants a float and an integer, got {WHOLE}", expr.column)
             return as_float(kinds[0])
         both = kinds[0]
         for kind in kinds[1:]:
-            both = join(both, kind)
+            both = self._meet(both, kind, expr, user)
+        if function.rule == "whole" and both not in (WHOLE, INT_LITERAL):
+            raise FormulaError(f"{user} wants integers of the element dtype, got {both}", expr.column)
+        if both == WHOLE and not function.takes_integers():
+            raise FormulaError(f"{user} wants floats, got {WHOLE}", expr.column)
         if function.rule == "test":
             return BOOL
         if function.rule == "exponent":
             return INT
+        if both == WHOLE or function.rule == "whole":
+            return WHOLE
         return both if function.rule == "number" else as_float(both)
 
     def _function(self, expr: Call) -> Function:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from .functions import FUNCTIONS
 from .nodes import OF_COMPUTE, Expr
 from .typed import Typed, elaborate
-from .types import BOOL, F64, INT, Type
+from .types import BOOL, F64, INT, WHOLE, Type
 
 # How tightly a piece of C++ holds together.
 _SELECT, _OR, _AND, _COMPARE, _SHIFT, _SUM, _PRODUCT, _UNARY, _ATOM = range(9)
 _LEVEL = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
-_CPP_TYPE = {"compute": "A", "f64": "double", "int": "baracuda::i64", "bool": "bool"}
+_CPP_TYPE = {"compute": "A", "whole": "A", "f64": "double", "int": "baracuda::i64", "bool": "bool"}
 
 
 def to_cuda(
@@ -88,7 +88,7 @@ class _Printer:
         sign = node.text
         left_node, right_node = node.args
         if sign in ("<<", ">>"):
-            if right_node.kind != "literal" or right_node.value > 63:
+            if node.type == WHOLE or right_node.kind != "literal" or right_node.value > 63:
                 name = "shift_left" if sign == "<<" else "shift_right"
                 args = ", ".join(self.argument(arg) for arg in node.args)
                 return f"baracuda::{name}({args})", _ATOM

@@ -13,9 +13,10 @@ class Function:
     """A function of the formula language.
 
     `rule` types it: "float" takes floats and gives the type in which they meet; "number" the same, but an
-    integer when all arguments are; "test" gives a condition; "exponent" an integer; "ldexp" takes a float
-    and an integer. `most` is None for any number of arguments. `python` is its spelling in plain Python,
-    None where there is none. `numpy` takes the array module and the arguments. Of a function that is
+    integer when all arguments are; "whole" takes integers of the element dtype and gives one; "test" gives a
+    condition; "exponent" an integer; "ldexp" takes a float and an integer. Functions that are `of_integers`
+    take integers of the element dtype, too. `most` is None for any number of arguments. `python` is its
+    spelling in plain Python, None where there is none. `numpy` takes the array module and the arguments. Of a function that is
     `of_element`, which depends on the element dtype, NumPy's side leaves that aside. `header` is the one
     beside math.cuh that a kernel must include for it.
     """
@@ -29,6 +30,11 @@ class Function:
     python: str | None = None
     of_element: bool = False
     header: str | None = None
+    of_integers: bool = False
+
+    def takes_integers(self) -> bool:
+        """Whether its arguments may be integers of the element dtype."""
+        return self.of_integers or self.rule in ("number", "whole", "test")
 
     def arity(self) -> str:
         """How many arguments it takes, as a message says it."""
@@ -127,8 +133,26 @@ _TABLE = (
     _two("scaled_exp", numeric.scaled("exp"), "x * e**y where e**y alone may over- or underflow"),
     _two("scaled_exp2", numeric.scaled("exp2"), "x * 2**y where 2**y alone may over- or underflow"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
-    _two("pow", plain("power"), "x**y as Python's floats define it", "math.pow"),
-    _two("fmod", plain("fmod"), "remainder with the sign of the dividend, exact", "math.fmod"),
+    Function(
+        "pow",
+        2,
+        2,
+        "float",
+        plain("power"),
+        "x**y as Python's floats define it; of integers the quotient without a fraction if y is negative",
+        "math.pow",
+        of_integers=True,
+    ),
+    Function(
+        "fmod",
+        2,
+        2,
+        "float",
+        plain("fmod"),
+        "remainder with the sign of the dividend, exact",
+        "math.fmod",
+        of_integers=True,
+    ),
     _two("remainder", numeric.remainder, "a % b: remainder with the sign of the divisor", None, "number"),
     _two("floor_divide", numeric.floor_divide, "a // b, so that a == b * (a // b) + a % b", None, "number"),
     _one("floor", plain("floor"), "largest integer not above x", "math.floor"),
@@ -139,8 +163,8 @@ _TABLE = (
     _two("nextafter", plain("nextafter"), "next value after the first toward the second", "math.nextafter"),
     _many("max", numeric.maximum, "largest; NaN if any is NaN; -0 < +0", "max", "number"),
     _many("min", numeric.minimum, "smallest; NaN if any is NaN; -0 < +0", "min", "number"),
-    _many("fmax", numeric.fmax, "largest of those that are not NaN", None, "float"),
-    _many("fmin", numeric.fmin, "smallest of those that are not NaN", None, "float"),
+    Function("fmax", 2, None, "float", numeric.fmax, "largest of those that are not NaN", of_integers=True),
+    Function("fmin", 2, None, "float", numeric.fmin, "smallest of those that are not NaN", of_integers=True),
     _three("clamp", numeric.clamp, "min(max(x, low), high)", "number"),
     _three("fma", numeric.fma, "a * b + c, rounded once", "float"),
     _one("isnan", plain("isnan"), "whether x is NaN", "math.isnan", "test"),
@@ -194,6 +218,15 @@ _TABLE = (
         "exponent",
     ),
     _two("ldexp", numeric.ldexp, "x * 2**exponent, rounded once", "math.ldexp", "ldexp"),
+    _one("popcount", numeric.popcount, "how many bits of x are set", None, "whole"),
+    _one(
+        "leading_zeros", numeric.leading_zeros, "zeros above the highest bit of x that is set", None, "whole"
+    ),
+    _one(
+        "trailing_zeros", numeric.trailing_zeros, "zeros below the lowest bit of x that is set", None, "whole"
+    ),
+    _two("gcd", plain("gcd"), "largest integer that divides both, not negative", None, "whole"),
+    _two("lcm", plain("lcm"), "smallest multiple of both that is not negative", None, "whole"),
 )
 
 FUNCTIONS: dict[str, Function] = {function.name: function for function in _TABLE}

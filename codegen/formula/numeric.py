@@ -254,6 +254,28 @@ def ldexp(xp: Any, x: Array, exponent: Array) -> Array:
     return xp.ldexp(x, xp.clip(exponent, -limit, limit).astype(np.int32))
 
 
+def _bits(xp: Any, x: Array) -> Array:
+    """The bits of integers, the highest first, on a last axis."""
+    width = 8 * x.dtype.itemsize
+    places = xp.arange(width - 1, -1, -1).astype(x.dtype)
+    return (x[..., None] >> places) & x.dtype.type(1)
+
+
+def popcount(xp: Any, x: Array) -> Array:
+    """How many bits are set."""
+    return xp.sum(_bits(xp, x), axis=-1).astype(x.dtype)
+
+
+def leading_zeros(xp: Any, x: Array) -> Array:
+    """Zeros above the highest bit that is set; the width where none is."""
+    return xp.sum(xp.cumsum(_bits(xp, x), axis=-1) == 0, axis=-1).astype(x.dtype)
+
+
+def trailing_zeros(xp: Any, x: Array) -> Array:
+    """Zeros below the lowest bit that is set; the width where none is."""
+    return xp.sum(xp.cumsum(_bits(xp, x)[..., ::-1], axis=-1) == 0, axis=-1).astype(x.dtype)
+
+
 def fma(xp: Any, a: Array, b: Array, c: Array) -> Array:
     """Return a * b + c with one rounding; in longdouble with two, which is closer than either in float64."""
     if is_wide(a):

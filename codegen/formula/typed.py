@@ -26,7 +26,7 @@ from .nodes import (
     Number,
     Unary,
 )
-from .types import BOOL, COMPUTE, F64, FLOAT_LITERAL, INT, INT_LITERAL, Type, as_float, settled
+from .types import BOOL, COMPUTE, F64, FLOAT_LITERAL, INT, INT_LITERAL, WHOLE, Type, as_float, settled
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ class _Lowering:
             raise FormulaError(f"a number is wanted, got a condition ({NUMBER_HINT})", expr.column)
         if want == BOOL:
             raise FormulaError(f"a condition is wanted, got {own} (write `!= 0`)", expr.column)
+        if WHOLE in (own, want) and own != INT_LITERAL:
+            raise FormulaError(f"{want} is wanted, got {own}", expr.column)
         if want == INT and own != INT_LITERAL:
             raise FormulaError(f"an integer is wanted, got {own} (use `//`, or `exponent`)", expr.column)
         if own in (INT_LITERAL, FLOAT_LITERAL):

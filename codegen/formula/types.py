@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Type:
-    """`kind` is compute, f64, int, bool or state; a state has typed fields. Messages say it as `str` does."""
+    """`kind` is compute, whole, f64, int, bool or state; a state has typed fields.
+
+    Messages say it as `str` does.
+    """
 
     kind: str
     fields: tuple[tuple[str, Type], ...] = ()
@@ -28,11 +31,14 @@ _SHOWN = {
     "float literal": "a float",
     "f64": "a float (f64)",
     "compute": "a float",
+    "whole": "an integer of the element dtype",
     "state": "a state",
 }
 
 COMPUTE = Type("compute")
 """The type `A` of a kernel: what loads widen to and stores round from."""
+WHOLE = Type("whole")
+"""The type `A` of a kernel whose elements are integers or truth values. It meets literals, no other number."""
 F64 = Type("f64")
 """A run-time attribute: a double, whatever `A` is."""
 INT = Type("int")
@@ -57,13 +63,15 @@ def state(fields: Mapping[str, Type]) -> Type:
 STATE = state
 
 
-def join(a: Type, b: Type) -> Type:
-    """The type in which two numbers meet."""
+def join(a: Type, b: Type) -> Type | None:
+    """The type in which two numbers meet; None where they do not."""
+    if WHOLE in (a, b):
+        return WHOLE if {a, b} <= {WHOLE, INT_LITERAL} else None
     return max(a, b, key=_ORDER.index)
 
 
 def as_float(kind: Type) -> Type:
-    """The type of a quotient or of a function such as exp."""
+    """The type of a quotient or of a function such as exp. Integers of the element dtype have none."""
     return FLOAT_LITERAL if kind in (INT_LITERAL, INT) else kind
 
 

@@ -15,6 +15,7 @@ from baracuda.codegen.formula import (
     FUNCTIONS,
     INT,
     STATE,
+    WHOLE,
     Expr,
     Name,
     Type,
@@ -26,6 +27,7 @@ from baracuda.codegen.matrix import (
     COLUMN_VARIANTS,
     STATE_VARIANTS,
     aggregate_variants,
+    map_names,
     read_by,
     summed_outputs,
 )
@@ -45,9 +47,17 @@ from baracuda.codegen.spec.model import (
 )
 from baracuda.codegen.spec.pairs import angle_names
 from baracuda.codegen.spec.program import EXTENT, INDEX
+from baracuda.codegen.spec.tensors import FLAG
 
-_TYPES: dict[str, Type] = {"compute": COMPUTE, "f64": F64, "bool": BOOL, "i64": INT, "i32": INT}
-_CPP = {"compute": "A", "f64": "f64", "bool": "bool", "i64": "i64", "i32": "i32"}
+_TYPES: dict[str, Type] = {
+    "compute": COMPUTE,
+    "whole": WHOLE,
+    "f64": F64,
+    "bool": BOOL,
+    "i64": INT,
+    "i32": INT,
+}
+_CPP = {"compute": "A", "whole": "A", "f64": "f64", "bool": "bool", "i64": "i64", "i32": "i32"}
 _COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 
@@ -88,7 +98,9 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
         "attributes": _attributes(program.attributes),
         "counts": "i64" in (*(value.kind for value in program.attributes), *(s.kind for s in program.lets)),
         "lets": _statements(program.lets, scope),
-        "results": [to_cuda(result.value, scope, COMPUTE) for result in program.results],
+        "results": [_result(result, scope) for result in program.results],
+        "launches": _map_launches(op, program),
+        "converts": op.family.result(program.direction) is not None,
         "summed": [
             (name, place, [program.inputs.index(read) for read in reads], len({*reads} & {*program.flags}))
             for place, name in enumerate(program.outputs)
@@ -97,6 +109,24 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
         ],
         "sum_kernels": [(name, params, function) for name, (_, params, function) in STATE_VARIANTS.items()],
     }
+
+
+def _result(result: Statement, scope: Mapping[str, Type]) -> str:
+    """An output's value; of a condition 1 or 0."""
+    text = to_cuda(result.value, scope, _TYPES[result.kind])
+    return f"A({text})" if result.kind == "bool" else text
+
+
+def _map_launches(op: Op, program: Program) -> list[dict[str, str]]:
+    """The names of a map's kernels and the types that they read and write, an entry a dtype of outputs."""
+    result = op.family.result(program.direction)
+    if result is None:
+        types = ["T"]
+    elif result == FLAG:
+        types = ["T, baracuda::boolean"]
+    else:
+        types = [f"T, baracuda::element_{dtype}" for dtype in op.dtypes]
+    return [{**names, "types": of} for names, of in zip(map_names(op), types, strict=True)]
 
 
 def _aggregate_holes(op: Op, program: Program) -> dict[str, Any]:
@@ -300,7 +330,7 @@ def _scope(program: Program) -> dict[str, Type]:
         kinds[aggregate.name] = aggregate.monoid.value.kind if aggregate.monoid.value else "compute"
         kinds |= {name: readable[field] for name, field in aggregate.fields.items()}
     return {
-        **dict.fromkeys((*program.inputs, *program.row_inputs), COMPUTE),
+        **dict.fromkeys((*program.inputs, *program.row_inputs), _TYPES[program.number]),
         **dict.fromkeys(program.flags, BOOL),
         **{name: _TYPES[kind] for name, kind in kinds.items()},
         EXTENT: INT,

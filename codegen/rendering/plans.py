@@ -14,7 +14,7 @@ from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tu
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
 from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
-from baracuda.codegen.spec.model import OF_KIND, Family, Op, Program, Spec
+from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Op, Program, Spec
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
@@ -25,6 +25,7 @@ _ANNOTATIONS = {
     "axes": "int | tuple[int, ...]",
     "extent": "int",
     "element": "ElementKind | str",
+    "target": "ElementKind | str",
     "f64": "float",
     "i64": "int",
     "bool": "bool",
@@ -316,16 +317,17 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         for piece in textwrap.wrap(line, _WIDTH - 8, subsequent_indent="    ")
     ]
     bounds = op.bounds(direction)
+    floats = [dtype for dtype in op.dtypes_of(direction) if dtype not in WHOLE_DTYPES]
     return {
         "kind_member": op.kind,
         "stem": program.stem,
         "options": ", ".join(f'"{name}": "{value}"' for name, value in program.options),
         "option_text": "".join(f", {name}={value}" for name, value in program.options),
         "doc": op.doc,
-        "dtypes": ", ".join(op.dtypes),
+        "dtypes": ", ".join(op.dtypes_of(direction)),
         "formulas": formulas,
         "source": source_path(op, program),
-        "dtype_tuple": _tuple(op.dtypes),
+        "dtype_tuple": _tuple(op.dtypes_of(direction)),
         "inputs": _tuple(program.inputs),
         "row_inputs": _tuple(program.row_inputs),
         "outputs": _tuple(program.outputs),
@@ -338,13 +340,14 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         ),
         "fold": _scalars_name(program) if program.attributes else "no_scalars",
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
-        "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in op.dtypes) + "}",
+        "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in floats) + "}",
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
         "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "flags": _tuple(program.flags) if program.flags else "",
+        "target": op.family.target() or "",
         "sum_inputs": {
             name: _tuple(reads)
             for name in (summed_outputs(op, program) if op.family.template == "map" else ())

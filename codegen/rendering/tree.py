@@ -75,8 +75,9 @@ def _grouped(spec: Spec) -> Iterator[tuple[Op, Program, tuple[str, ...], tuple[s
     """Every program with its dtypes and variants, in groups of neighbouring dtypes that have the same."""
     for op in spec.ops.values():
         for program in op.all_programs():
-            of_dtype = {dtype: (*variants(op, program, dtype),) for dtype in op.dtypes}
-            for names, dtypes in itertools.groupby(op.dtypes, of_dtype.__getitem__):
+            own = op.dtypes_of(program.direction)
+            of_dtype = {dtype: (*variants(op, program, dtype),) for dtype in own}
+            for names, dtypes in itertools.groupby(own, of_dtype.__getitem__):
                 yield op, program, tuple(dtypes), names
 
 

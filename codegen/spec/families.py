@@ -11,7 +11,7 @@ from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Pairs, TileSet
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
-from baracuda.codegen.spec.tensors import check_fields, check_presence, fields_of
+from baracuda.codegen.spec.tensors import check_fields, check_presence, check_results, fields_of
 
 #: The values of a field of type storage: the element dtype, or the one that it is computed in.
 STORAGE = ("element", "compute")
@@ -55,6 +55,7 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
             for text in [tensor.shape] if isinstance(tensor.shape, str) else tensor.shape:
                 check_shape(text, own, (*path, direction, key, "shape"), problems)
             check_presence(tensor, own, template, (*path, direction, key), problems)
+        check_results(tensors, template, (*path, direction), problems)
         if direction in entry.model_fields_set and not any(tensor.io == "out" for tensor in tensors.values()):
             problems.add((*path, direction), "no tensor with io: out", "at least one output")
     require = [

@@ -13,8 +13,16 @@ from baracuda.codegen.spec.schema import DescriptorField, Tensor
 #: The default of a descriptor's number that the op's attribute gives.
 OF_KIND = "kind"
 
+#: Dtypes of integers and of truth values: their arithmetic is exact, and there are no gradients.
+WHOLE_DTYPES = ("i8", "i16", "i32", "i64", "u8", "bool")
 #: The dtype that formulas of a dtype compute and accumulate in.
-COMPUTE = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
+COMPUTE = {
+    "f16": "f32",
+    "bf16": "f32",
+    "f32": "f32",
+    "f64": "f64",
+    **{dtype: dtype for dtype in WHOLE_DTYPES},
+}
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class StateField:
 
 @dataclass(frozen=True)
 class Statement:
-    """A named value of a formula, computed once: `kind` is compute, bool or i64."""
+    """A named value of a formula, computed once: `kind` is compute, whole, bool or i64."""
 
     name: str
     kind: str
@@ -157,6 +165,7 @@ class Program:
         column_lets: named values of the element that their formulas need.
         column_results: formulas of `column_outputs`.
         ulp: error bounds a dtype, where they are not the op's.
+        number: what formulas see of elements: compute, or whole where all dtypes are those of integers.
     """
 
     direction: str
@@ -186,6 +195,7 @@ class Program:
     known_lets: tuple[Statement, ...] = ()
     known_values: Mapping[str, str] = field(default_factory=dict)
     ulp: Mapping[str, float] = field(default_factory=dict)
+    number: str = "compute"
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -285,6 +295,14 @@ class Family:
         fields = self.fields(direction)
         return [rule for rule in self.require if {*free_names(rule)} <= {*fields}]
 
+    def result(self, direction: str) -> str | None:
+        """What decides the dtype of a map's outputs: None for the element's, their own, or a target field."""
+        return next((t.dtype for t in self.tensors(direction).values() if t.io == "out"), None)
+
+    def target(self) -> str | None:
+        """The descriptor's field that decides the dtype of the outputs, if it has one."""
+        return next((name for name, rule in self.descriptor.items() if rule.type == "target"), None)
+
     def plan_class(self, direction: str) -> str:
         """The name of the plan class of a direction."""
         return f"{self.plan}Plan" if direction == "forward" else f"{self.plan}BackwardPlan"
@@ -322,6 +340,10 @@ class Op:
         fields = self.family.fields(direction)
         of_attributes = [a.require for a in self.attributes if a.require is not None and a.source in fields]
         return [*of_attributes, *self.programs[direction].require]
+
+    def dtypes_of(self, direction: str) -> tuple[str, ...]:
+        """The dtypes that a direction has: a gradient those of floats alone."""
+        return tuple(d for d in self.dtypes if direction == "forward" or d not in WHOLE_DTYPES)
 
     def bounds(self, direction: str) -> dict[str, float]:
         """The error bounds of a direction, a dtype."""

@@ -16,6 +16,7 @@ from baracuda.codegen.formula import (
     F64,
     FUNCTIONS,
     INT,
+    WHOLE,
     Call,
     Expr,
     Field,
@@ -57,7 +58,7 @@ ATTRIBUTE_TYPES: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
 
 def kind_of(type_: Type) -> str:
     """The C++ kind of a value of a type."""
-    return {BOOL: "bool", INT: "i64"}.get(type_, "compute")
+    return {BOOL: "bool", INT: "i64", WHOLE: "whole"}.get(type_, "compute")
 
 
 def parse_rule(text: str) -> Expr:
@@ -76,6 +77,7 @@ class Builder:
     problems: Problems
     path: Path
     places: Mapping[Path, Path] = field(default_factory=dict)  # where what an option adds is written
+    number: Type = COMPUTE  # of the elements
 
     types: dict[str, Type] = field(default_factory=dict)
     folded: dict[str, AttributeValue] = field(default_factory=dict)
@@ -90,7 +92,7 @@ class Builder:
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
-        self.types = {name: BOOL if tensors[name].dtype == FLAG else COMPUTE for name in inputs}
+        self.types = {name: BOOL if tensors[name].dtype == FLAG else self.number for name in inputs}
         fields = self.family.fields(self.direction)
         for attribute in self.attributes:
             if attribute.source in fields:
@@ -247,6 +249,7 @@ class Builder:
             column_outputs=tuple(statement.name for statement in of_column),
             column_lets=column_lets,
             column_results=tuple(of_column),
+            number=kind_of(self.number),
         )
 
     def _hoisted(self, statement: Statement, row_names: list[str]) -> Statement:
@@ -320,7 +323,7 @@ class Builder:
         if name in self.types:
             self.problems.add(path, f"{name!r} is already a name here", "another name")
             return
-        self.types[name] = COMPUTE  # one mistake, one message
+        self.types[name] = self.number  # one mistake, one message
         parsed = parse_at(text, path, self.problems)
         if parsed is None:
             return
@@ -328,7 +331,7 @@ class Builder:
             del self.types[name]
             made = self._aggregate(parsed, path, name)
             if made is None:
-                self.types[name] = COMPUTE
+                self.types[name] = self.number
             elif made != name:
                 self.lets[name] = Statement(name, kind_of(self.types[made]), Name(made))
                 self.types[name] = self.types[made]
@@ -337,7 +340,7 @@ class Builder:
         del self.types[name]
         type_ = None if expr is None else self._typed(expr, path)
         if expr is None or type_ is None:
-            self.types[name] = COMPUTE
+            self.types[name] = self.number
             return
         if self._follows_from_attributes(expr):
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
@@ -357,13 +360,14 @@ class Builder:
             return None
         parsed = parse_at(text, path, self.problems)
         expr = None if parsed is None else self._lowered(parsed, path)
-        if expr is None or self._typed(expr, path, COMPUTE) is None:
+        want = BOOL if tensors[name].dtype == FLAG else self.number
+        if expr is None or self._typed(expr, path, want) is None:
             return None
         if tensors[name].role == "column" and self._follows_from_aggregates(expr):
             what = f"{text}: the sum over the rows of what follows from an aggregate"
             self.problems.add(path, what, "a formula of tensors, those of role row among them")
             return None
-        return Statement(name, "compute", self._fold(expr))
+        return Statement(name, kind_of(want), self._fold(expr))
 
     def _lowered(self, expr: Expr, path: Path) -> Expr | None:
         """The expression with aggregates and fields of states replaced by names."""

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 
-from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check_reference, free_names
+from baracuda.codegen.formula import (
+    COMPUTE,
+    FUNCTIONS,
+    WHOLE,
+    Expr,
+    FormulaError,
+    calls,
+    check_reference,
+    free_names,
+)
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.attention import AttentionBuilder
@@ -16,6 +25,7 @@ from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
 from baracuda.codegen.spec.model import (
     OF_KIND,
+    WHOLE_DTYPES,
     Attribute,
     Family,
     HostFormulas,
@@ -34,7 +44,7 @@ from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes", "extent", "index", "stored", "next_stored")
+REFERENCE_NAMES = ("axes", "extent", "index", "stored", "next_stored", "integral")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:
@@ -197,6 +207,13 @@ def _resolve_op(
         if (attribute := _resolve_attribute(key, value, family, (*path, "attrs", key), problems)) is not None
     )
     options = _resolve_options(entry, family, path, problems)
+    integers = [dtype for dtype in expanded if dtype in WHOLE_DTYPES]
+    numbers = [COMPUTE] * (len(integers) < len(expanded)) + [WHOLE] * bool(integers)
+    if integers and family.template != "map":
+        what = f"{integers[0]} is a dtype of the template map alone"
+        problems.add((*path, "dtypes"), what, "dtypes of floats")
+    if entry.backward is not None and len(integers) == len(expanded) > 0:
+        problems.add((*path, "backward"), "integers have no gradients", "leave it out")
     host = _resolve_host(entry, family, options, path, problems)
     if len(problems) > before:
         return None  # the formulas' names are not known
@@ -222,9 +239,13 @@ def _resolve_op(
             elif family.tiles:
                 builder = AttentionBuilder(family, direction, attributes, problems, where, places)
             else:
-                builder = Builder(family, direction, monoids, attributes, problems, where, places)
+                builder = Builder(family, direction, monoids, attributes, problems, where, places, numbers[0])
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
+            if program is not None and direction == "forward" and len(numbers) > 1:
+                # One text for floats and integers: it must mean something for both.
+                other = Builder(family, direction, monoids, attributes, problems, where, places, numbers[1])
+                program = program if other.build(whole, stem, chosen) is not None else None
             if program is None:
                 break
             program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems))
@@ -232,7 +253,8 @@ def _resolve_op(
                 alternatives.append(program)
             else:
                 programs[direction] = program
-    ulp = {**family.ulp, **_bounds(entry.ulp, dtypes, path, problems)}
+    exact = dict.fromkeys(WHOLE_DTYPES, 0.0)
+    ulp = {**exact, **family.ulp, **_bounds(entry.ulp, dtypes, path, problems)}
     for dtype in expanded:
         if dtype not in ulp:
             problems.add((*path, "ulp"), f"no error bound for {dtype}", "a bound for each dtype")

@@ -83,7 +83,7 @@ class Monoid(Model):
 class DescriptorField(Model):
     """One field of a family's descriptor."""
 
-    type: Literal["shape", "axes", "extent", "element", "storage", "f64", "i64", "bool", "option"]
+    type: Literal["shape", "axes", "extent", "element", "target", "storage", "f64", "i64", "bool", "option"]
     doc: str
     default: str | int | float | bool | None = Field(
         default=None,
@@ -109,8 +109,8 @@ class Tensor(Model):
     )
     dtype: str | None = Field(
         default=None,
-        description="the tensor's own dtype, f64, i64 or bool, or the field of type storage that decides it; "
-        "without it, the descriptor's",
+        description="the tensor's own dtype, f64, i64 or bool, or the field of type storage or target that "
+        "decides it; without it, the descriptor's",
     )
     doc: str
     optional: bool = Field(default=False, description="may be None: an input not given, an output not wanted")

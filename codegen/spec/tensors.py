@@ -41,15 +41,32 @@ def check_presence(
         _check_absent(tensor, path, problems)
     elif tensor.absent is not None:
         problems.add((*path, "absent"), f"belongs to the template {TEMPLATE}", "leave it out")
-    if tensor.dtype == FLAG and not (maps and tensor.io == "in" and tensor.role == "element"):
-        problems.add((*path, "dtype"), f"{FLAG} is for inputs of the template {MAPS}", "leave it out")
+    if tensor.dtype == FLAG and not (maps and tensor.role == "element"):
+        problems.add((*path, "dtype"), f"{FLAG} is for elements of the template {MAPS}", "leave it out")
     if tensor.dtype in OWN_DTYPES or tensor.dtype is None:
         return
+    if tensor.dtype in fields and fields[tensor.dtype].type == "target":
+        if not maps or tensor.io != "out":
+            what = f"{tensor.dtype!r} is the dtype of outputs of the template {MAPS}"
+            problems.add((*path, "dtype"), what, "leave it out")
+        return
     if tensor.dtype not in fields or fields[tensor.dtype].type != "storage":
-        right = ", ".join((*OWN_DTYPES, *(key for key, field in fields.items() if field.type == "storage")))
+        deciding = (key for key, field in fields.items() if field.type in ("storage", "target"))
+        right = ", ".join((*OWN_DTYPES, *deciding))
         problems.add((*path, "dtype"), f"{tensor.dtype!r} is no dtype of a tensor", f"one of {right}")
     elif tensor.role != "row" or not aggregates:
         problems.add((*path, "dtype"), "only what is read or written once a row has a choice", "role: row")
+
+
+def check_results(
+    tensors: Mapping[str, schema.Tensor], template: str, path: Path, problems: Problems
+) -> None:
+    """Note outputs of a map that differ in what decides their dtype."""
+    outputs = {name: tensor.dtype for name, tensor in tensors.items() if tensor.io == "out"}
+    if template == MAPS and len({*outputs.values()}) > 1:
+        first, *others = outputs
+        odd = next(name for name in others if outputs[name] != outputs[first])
+        problems.add((*path, odd, "dtype"), f"{odd} has another dtype than {first}", "one for all outputs")
 
 
 def _check_absent(tensor: schema.Tensor, path: Path, problems: Problems) -> None:

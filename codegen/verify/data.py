@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from baracuda.codegen.spec.tensors import OWN_DTYPES
-from baracuda.codegen.verify.floats import FORMATS, numpy_dtype, rounded
+from baracuda.codegen.verify.floats import FORMATS, is_whole, numpy_dtype, rounded
 from baracuda.codegen.verify.problems import Problem
 from baracuda.codegen.verify.reference import references
 
@@ -66,6 +67,25 @@ def _positive(rng: Generator, shape: tuple[int, ...], dtype: str) -> Any:
     return rng.uniform(0.5, 1.5, shape)
 
 
+def _integers(rng: Generator, shape: tuple[int, ...], dtype: str, profile: str) -> Any:
+    """Integers or truth values of a profile: as a rule of every magnitude, each as often as another."""
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    kind = np.iinfo(numpy_dtype(dtype))
+    if profile == "special":
+        values = special_values(dtype)
+        return values[rng.integers(0, len(values), shape)]
+    if profile == "extreme":
+        return rng.integers(kind.min, kind.max, shape, dtype=kind.dtype, endpoint=True)
+    if profile == "ties":
+        return rng.integers(max(kind.min, -2), 3, shape, dtype=kind.dtype)
+    digits = rng.integers(0, kind.bits - (kind.min < 0), shape, endpoint=True)
+    masks = (np.uint64(1) << digits.astype(np.uint64)) - np.uint64(1)
+    sizes = rng.integers(0, 2**64, shape, dtype=np.uint64) & masks
+    signs = rng.choice([1, -1] if kind.min < 0 and profile != "positive" else [1], shape)
+    return sizes.astype(kind.dtype) * signs.astype(kind.dtype)
+
+
 PROFILES: Mapping[str, Profile] = {
     "normal": _normal,
     "wide": _wide,
@@ -82,8 +102,11 @@ def special_values(dtype: str, headroom: int = 0) -> Any:
     """NaN, infinities, both zeros, subnormals, largest and smallest values, ones, in longdouble.
 
     With `headroom` the large values are that many powers of two below the largest, so that a sum of some
-    hundred does not overflow on the way to a finite result.
+    hundred does not overflow on the way to a finite result. Of integers: the ends of the range, powers of two,
+    and what is near 0.
     """
+    if is_whole(dtype):
+        return _special_integers(dtype)
     kind = FORMATS[dtype]
     tiny = np.ldexp(np.longdouble(1), kind.least)
     normal = np.ldexp(np.longdouble(1), kind.least + kind.bits - 1)
@@ -92,9 +115,23 @@ def special_values(dtype: str, headroom: int = 0) -> Any:
     return np.array([np.nan, *(sign * size for size in sizes for sign in (1, -1))], np.longdouble)
 
 
+def _special_integers(dtype: str) -> Any:
+    if dtype == "bool":
+        return np.array([False, True])
+    kind = np.iinfo(numpy_dtype(dtype))
+    near = [*range(-3, 4), kind.bits - 1, kind.bits]
+    powers = [sign * 2**power for power in (kind.bits // 2, kind.bits - 2) for sign in (1, -1)]
+    ends = [kind.min, kind.min + 1, kind.min // 2, kind.max // 2, kind.max - 1, kind.max]
+    fitting = (number for number in (*near, *powers, *ends) if kind.min <= number <= kind.max)
+    return np.array([*dict.fromkeys(fitting)], kind.dtype)
+
+
 def all_patterns(dtype: str) -> Any:
-    """Every value of a 16-bit element kind, by bit pattern."""
-    return np.arange(65536, dtype=np.uint16).view(numpy_dtype(dtype))
+    """Every value of an element kind of at most 16 bits, by bit pattern."""
+    kind = numpy_dtype(dtype)
+    if kind.kind == "b":
+        return np.array([False, True])
+    return np.arange(1 << 8 * kind.itemsize).astype(f"u{kind.itemsize}").view(kind)
 
 
 def inputs_for(
@@ -119,8 +156,9 @@ def inputs_for(
         name: shape for name, shape in shapes.items() if problem.op.family.forward[name].dtype in OWN_DTYPES
     }
     masks = [name for name in shapes if problem.op.family.forward[name].role == "mask"]
+    profiled = partial(_integers, profile=profile) if is_whole(problem.dtype) else PROFILES[profile]
     values = {
-        name: PROFILES[profile](rng, shape, problem.dtype)
+        name: profiled(rng, shape, problem.dtype)
         for name, shape in shapes.items()
         if name not in own and name not in masks
     }

@@ -155,7 +155,11 @@ class Run:
             of_elements = ulp_errors(dtype, got, want[name], sizes.get(name))
             if dtype != self.problem.dtype:
                 # An output in another dtype has that one's bound; what is compared is the problem's.
-                of_elements *= self.problem.ulp[self.problem.dtype] / self.problem.ulp[dtype]
+                own, compared = self.problem.ulp.get(dtype, 0.0), self.problem.ulp[self.problem.dtype]
+                if own and compared:
+                    of_elements *= compared / own
+                else:
+                    of_elements = np.where(of_elements <= own, 0.0, np.inf)
             found[name] = float(np.max(np.where(holds.get(name, True), of_elements, 0), initial=0))
         return found
 

@@ -1,4 +1,7 @@
-"""The element kinds as number formats: NumPy dtypes, and errors in units in the last place."""
+"""The element kinds as number formats: NumPy dtypes, and errors in units in the last place.
+
+The widest float holds every integer of 64 bits, so references of integers are exact there, too.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.codegen.spec.model import COMPUTE
+from baracuda.codegen.spec.model import COMPUTE, WHOLE_DTYPES
 
 #: What exact inputs are widened to, and what references are computed in.
 WIDE = np.longdouble
@@ -41,6 +44,11 @@ FORMATS = {
 }
 
 
+def is_whole(element: str) -> bool:
+    """Whether an element kind is one of integers or of truth values."""
+    return element in WHOLE_DTYPES
+
+
 def numpy_dtype(element: str) -> np.dtype[Any]:
     """The NumPy dtype of an element kind; `ml_dtypes` is imported for bf16."""
     from baracuda.dtypes import ElementKind
@@ -49,7 +57,9 @@ def numpy_dtype(element: str) -> np.dtype[Any]:
 
 
 def rounded(values: Any, element: str) -> Any:
-    """Values in the element kind: rounded once to nearest, overflow to infinity."""
+    """Values in the element kind: rounded once to nearest, overflow to infinity; of integers their own."""
+    if is_whole(element):
+        return np.asarray(values).astype(numpy_dtype(element))
     wide = np.asarray(values, WIDE)
     with np.errstate(all="ignore"):
         if FORMATS[element].bits > FORMATS["f16"].bits:
@@ -96,7 +106,7 @@ def ulp_errors(element: str, got: Any, want: Any, scale: Any = None) -> Any:
     NaN equals NaN, and an infinite `want` must be met exactly. A finite `want` beyond the largest finite
     value may round to infinity: both sides then count as the first power of two that does not fit. Where the
     terms of the scale together are beyond the kind that is computed in, sums of a part of them may overflow,
-    and what is not finite is no error. Any other disagreement is infinite.
+    and what is not finite is no error. Any other disagreement is infinite, and so is every one of integers.
 
     Args:
         element: the element kind of `got`.
@@ -104,10 +114,12 @@ def ulp_errors(element: str, got: Any, want: Any, scale: Any = None) -> Any:
         want: the exact values, of the same shape, in longdouble.
         scale: the magnitude that the bound is a multiple of, where it is more than `|want|`.
     """
-    kind = FORMATS[element]
     got, want = widened(got), np.asarray(want, WIDE)
     if got.shape != want.shape:
         raise ValueError(f"got shape {got.shape}, want {want.shape}")
+    if is_whole(element):
+        return np.where(got.astype(WIDE) == want, WIDE(0), WIDE("inf"))
+    kind = FORMATS[element]
     edge = np.ldexp(WIDE(1), kind.most)
     with np.errstate(all="ignore"):
         size = np.abs(want) if scale is None else np.fmax(np.abs(want), np.abs(np.asarray(scale, WIDE)))

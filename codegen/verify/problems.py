@@ -254,8 +254,9 @@ def directions(op: Op) -> tuple[str, ...]:
 def each_op(spec: Spec) -> Iterator[tuple[Op, str, str]]:
     """Every op with each of its directions and dtypes, in the order of the file."""
     for op in spec.ops.values():
-        for direction, dtype in itertools.product(op.programs, op.dtypes):
-            yield op, direction, dtype
+        for direction in op.programs:
+            for dtype in op.dtypes_of(direction):
+                yield op, direction, dtype
 
 
 def problems(

@@ -12,7 +12,7 @@ import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
 from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Spec
-from baracuda.codegen.verify.floats import FORMATS, WIDE, next_after, rounded, widened
+from baracuda.codegen.verify.floats import FORMATS, WIDE, is_whole, next_after, rounded, widened
 from baracuda.codegen.verify.problems import Problem
 
 Arrays = Mapping[str, Any]
@@ -42,6 +42,8 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     a sum, so its terms' magnitudes add up.
     """
     shapes, summed, found = problem.shapes(), problem.summed(), {}
+    if is_whole(problem.dtype):
+        return {}
     least = _limits(COMPUTE[problem.dtype])["smallest_normal"]
     env = _environment(problem, tensors)
     terms = _unfitted(problem, tensors)
@@ -62,6 +64,8 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
 
 def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     """For those outputs whose error bound does not hold everywhere, where it does."""
+    if is_whole(problem.dtype):
+        return {}
     # What over- or underflows on the way does so in the compute type.
     limits = _limits(COMPUTE[problem.dtype])
     env, shapes = _environment(problem, tensors), problem.shapes()
@@ -129,6 +133,7 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     # A formula or a reference asks of an input that is not there whether it is None.
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))
     env |= {name: widened(value) for name, value in tensors.items()}
+    env["integral"] = is_whole(problem.dtype)
     env["stored"] = lambda x: widened(rounded(rounded(x, COMPUTE[problem.dtype]), problem.dtype))
     env["next_stored"] = lambda x, y: widened(next_after(x, y, problem.dtype))
     if problem.op.family.axes is not None:

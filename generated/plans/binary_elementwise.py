@@ -381,10 +381,10 @@ class BinaryBackwardArgs:
 class BinaryPlan(Plan):
     """y = f(a, b), element by element.
 
-    ADD (f16, bf16, f32, f64): a + b
+    ADD (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): a + b
         y = a + b
 
-    SUB (f16, bf16, f32, f64): a - b
+    SUB (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a - b
         y = a - b
 
     MUL (f16, bf16, f32, f64): a * b
@@ -484,7 +484,7 @@ class BinaryPlan(Plan):
         BinaryKind.ADD: OpRecord(
             name="add",
             source="binary_elementwise/add.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -501,7 +501,7 @@ class BinaryPlan(Plan):
         BinaryKind.SUB: OpRecord(
             name="sub",
             source="binary_elementwise/sub.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),

@@ -127,12 +127,18 @@ class Engine(abc.ABC):
 
     def math_precision(self) -> MathPrecision:
         """The precision of the arithmetic: that of the compute type, unless an engine differs."""
+        if not self.problem.element.is_float:
+            return MathPrecision.INTEGER
         wide = self.problem.element.compute is ElementKind.F64
         return MathPrecision.F64 if wide else MathPrecision.F32
 
     def pack_size(self) -> int:
         """Elements in a 16-byte pack."""
         return 16 // self.problem.element.itemsize
+
+    def result(self) -> ElementKind | None:
+        """The element kind of the outputs, None where it is that of the inputs."""
+        return None
 
 
 def check_rank(problem: Problem, walk: Walk) -> Walk:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from baracuda.contract import Problem
+from baracuda.dtypes import ElementKind
 from baracuda.engines.aggregate import RowProgram, Rows
 from baracuda.engines.base import THREADS, Engine, LaunchStep, Tensors, ceil_div, check_rank, scalar_format
 from baracuda.engines.tiles import Operand, pack_axis, tiles_for
@@ -35,6 +36,28 @@ class MapEngine(Engine):
         self._sums = {name: self._sum_of(name) for name in self._summed}
         self._empty = size == 0
 
+    def result(self) -> ElementKind | None:
+        """The kind of the outputs, where it is another, or a choice."""
+        kind = self.problem.elements[self.problem.op.outputs[0]]
+        return kind if self.problem.op.target or kind is not self.problem.element else None
+
+    def pack_size(self) -> int:
+        """Elements that a pack has of every tensor: 16 bytes of the larger ones."""
+        kinds = [self.problem.element, self.problem.elements[self.problem.op.outputs[0]]]
+        return 16 // max(kind.itemsize for kind in kinds)
+
+    def usual_variant(self) -> str:
+        """The variant that contiguous tensors get."""
+        return self._variant("contig")
+
+    def _variant(self, name: str) -> str:
+        """The name of a variant; those of outputs whose kind is a choice begin with it."""
+        op = self.problem.op
+        if not op.target:
+            return name
+        first = f"to_{self.problem.elements[op.outputs[0]]}"
+        return first if name == "contig" else f"{first}_{name}"
+
     def _sum_of(self, name: str) -> Rows:
         problem = self.problem
         shape = problem.shapes[name]
@@ -50,7 +73,8 @@ class MapEngine(Engine):
         """The two units of the map, and one more where an output is summed."""
         units: dict[str, tuple[str, ...]] = {}
         if self._mapped:
-            units |= {"BARACUDA_NARROW": ("contig", "strided"), "BARACUDA_WIDE": ("strided64", "tiled")}
+            for unit, names in (("NARROW", ("contig", "strided")), ("WIDE", ("strided64", "tiled"))):
+                units[f"BARACUDA_{unit}"] = tuple(map(self._variant, names))
         for name, total in self._sums.items():
             units[f"BARACUDA_SUM_{name}"] = tuple(
                 v for variants in total.variants().values() for v in variants
@@ -105,18 +129,21 @@ class MapEngine(Engine):
         operands = []
         for name, present in zip(names, given, strict=True):
             tensor = tensors[name]
-            bytes_of_pack = size if name in op.flags else 16
+            bytes_of_pack = size * self.problem.elements[name].itemsize
             aligned = present and tensor is not None and tensor.pointer % bytes_of_pack == 0
             operands.append(Operand(present, name in op.outputs, aligned))
         if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
             packs = count // size if all(o.aligned for o in operands if o.given) else 0
             grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
-            return LaunchStep("contig", grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
+            return LaunchStep(
+                self._variant("contig"), grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail
+            )
         check_rank(self.problem, walk)
         tiles = tiles_for(walk, operands, size)
         if tiles is not None:
             layout, values = f"{len(names)}P {tiles.layout}", (*pointers, *tiles.values)
-            return LaunchStep("tiled", tiles.grid, layout, values, self._tail, shared=tiles.shared)
+            variant = self._variant("tiled")
+            return LaunchStep(variant, tiles.grid, layout, values, self._tail, shared=tiles.shared)
         wide = not fits_int32(walk, len(names))
         packed = pack_axis(walk, operands, size)
         spread = 0
@@ -124,7 +151,7 @@ class MapEngine(Engine):
             (walk, spread), count = packed, count // size
         at_once = UNROLL if packed is None else 1
         return LaunchStep(
-            "strided64" if wide else "strided",
+            self._variant("strided64" if wide else "strided"),
             ceil_div(count, THREADS * at_once),
             f"{len(names)}P q i I {axes_format(wide, len(names))}",
             (*pointers, count, packed is not None, spread, *axes_values(walk, wide, len(names))),

@@ -6,7 +6,7 @@
 
 namespace BARACUDA_NAMESPACE {
 
-using T = baracuda::BARACUDA_DTYPE;
+using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {

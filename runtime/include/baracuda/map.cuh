@@ -26,52 +26,55 @@ template <class T, int IN, int FLAGS> BARACUDA_FN T input_at(const void* const (
     return i < IN - FLAGS ? static_cast<const T*>(in[i])[index] : flag_at<T>(in[i], index);
 }
 
-template <class T, int FLAGS, int IN, int OUT, class Formula>
+// Elements of a pack.
+template <class T, class O> constexpr int PACKED = 16 / int(sizeof(T) < sizeof(O) ? sizeof(O) : sizeof(T));
+
+template <class T, class O, int FLAGS, int IN, int OUT, class Formula>
 BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT], i64 index, const Formula& formula) {
     compute_t<T> x[IN], y[OUT];
     for (int i = 0; i < IN; ++i) x[i] = widen(input_at<T, IN, FLAGS>(in, i, index));
     formula(x, y);
     for (int o = 0; o < OUT; ++o)
-        if (out[o]) static_cast<T*>(out[o])[index] = rounded<T>(y[o]);
+        if (out[o]) static_cast<O*>(out[o])[index] = converted<T, O>(y[o]);
 }
 
 // The formula of each item of the inputs' packs; `place(o)` is where output o's pack begins.
-template <class T, int IN, int OUT, class Formula, class Place>
-BARACUDA_FN void map_pack(const Pack<T> (&x)[IN], void* const (&to)[OUT], const Place& place, const Formula& formula) {
-    Pack<T> y[OUT];
+template <class T, class O, int IN, int OUT, class Formula, class Place>
+BARACUDA_FN void map_pack(const Pack<T, PACKED<T, O>> (&x)[IN], void* const (&to)[OUT], const Place& place, const Formula& formula) {
+    Pack<O, PACKED<T, O>> y[OUT];
     BARACUDA_UNROLL
-    for (int s = 0; s < Pack<T>::SIZE; ++s) {
+    for (int s = 0; s < PACKED<T, O>; ++s) {
         compute_t<T> in[IN], out[OUT];
         for (int i = 0; i < IN; ++i) in[i] = widen_at(x[i], s);
         formula(in, out);
-        for (int o = 0; o < OUT; ++o) y[o].item[s] = rounded<T>(out[o]);
+        for (int o = 0; o < OUT; ++o) y[o].item[s] = converted<T, O>(out[o]);
     }
     for (int o = 0; o < OUT; ++o)
-        if (to[o]) store_pack(static_cast<T*>(to[o]) + place(o), y[o]);
+        if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), y[o]);
 }
 
-template <class T, int IN, int OUT, int FLAGS, class Formula>
+template <class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    constexpr int SIZE = Pack<T>::SIZE;
+    constexpr int SIZE = PACKED<T, O>;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
 
-    Pack<T> x[MAP_UNROLL][IN];
+    Pack<T, SIZE> x[MAP_UNROLL][IN];
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         BARACUDA_UNROLL
         for (int i = 0; i < IN - FLAGS; ++i)
-            if (pack < p.packs) x[u][i] = load_pack(static_cast<const T*>(p.in[i]) + pack * SIZE);
+            if (pack < p.packs) x[u][i] = load_pack<T, SIZE>(static_cast<const T*>(p.in[i]) + pack * SIZE);
         BARACUDA_UNROLL
         for (int i = IN - FLAGS; i < IN; ++i)
-            if (pack < p.packs) x[u][i] = load_flags<T>(static_cast<const u8*>(p.in[i]) + pack * SIZE);
+            if (pack < p.packs) x[u][i] = load_flags<T, SIZE>(static_cast<const u8*>(p.in[i]) + pack * SIZE);
     }
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
-        if (pack < p.packs) map_pack<T>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
+        if (pack < p.packs) map_pack<T, O>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
         const i64 scalar = p.packs * SIZE + pack;
-        if (scalar < p.count) map_element<T, FLAGS>(p.in, p.out, scalar, formula);
+        if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
     }
 }
 
@@ -87,34 +90,37 @@ template <class Offset, int IN, int OUT, int FLAGS = 0> struct StridedMap {
 };
 
 // The pack of input i at an element of it.
-template <class T, int IN, int FLAGS> BARACUDA_FN Pack<T> pack_at(const void* const (&in)[IN], int i, i64 index) {
-    return i < IN - FLAGS ? load_pack(static_cast<const T*>(in[i]) + index) : load_flags<T>(static_cast<const u8*>(in[i]) + index);
+template <class T, int COUNT, int IN, int FLAGS>
+BARACUDA_FN Pack<T, COUNT> pack_at(const void* const (&in)[IN], int i, i64 index) {
+    return i < IN - FLAGS ? load_pack<T, COUNT>(static_cast<const T*>(in[i]) + index)
+                          : load_flags<T, COUNT>(static_cast<const u8*>(in[i]) + index);
 }
-template <class T> BARACUDA_FN Pack<T> spread_pack(T item) {
-    Pack<T> pack;
+template <class T, int COUNT> BARACUDA_FN Pack<T, COUNT> spread_pack(T item) {
+    Pack<T, COUNT> pack;
     for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
     return pack;
 }
 
 // A pack a thread: several would double the code of each formula.
-template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
+template <class T, class O, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
     const i64 index = i64(blockIdx.x) * MAP_THREADS + threadIdx.x;
     if (index >= p.count) return;
     Offset offset[IN + OUT] = {};
     p.axes.add(Offset(index), offset);
-    Pack<T> x[IN];
+    constexpr int SIZE = PACKED<T, O>;
+    Pack<T, SIZE> x[IN];
     BARACUDA_UNROLL
     for (int i = 0; i < IN; ++i) {
-        if (p.spread >> i & 1) x[i] = spread_pack(input_at<T, IN, FLAGS>(p.in, i, offset[i]));
-        else x[i] = pack_at<T, IN, FLAGS>(p.in, i, offset[i]);
+        if (p.spread >> i & 1) x[i] = spread_pack<T, SIZE>(input_at<T, IN, FLAGS>(p.in, i, offset[i]));
+        else x[i] = pack_at<T, SIZE, IN, FLAGS>(p.in, i, offset[i]);
     }
-    map_pack<T>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
+    map_pack<T, O>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
 }
 
-template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
+template <class T, class O = T, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
-    if (p.packed) return map_strided_packs<T>(p, formula);
+    if (p.packed) return map_strided_packs<T, O>(p, formula);
     using A = compute_t<T>;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
 
@@ -134,7 +140,7 @@ BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const 
         for (int i = 0; i < IN; ++i) in[i] = widen(x[u][i]);
         formula(in, out);
         for (int o = 0; o < OUT; ++o)
-            if (p.out[o]) static_cast<T*>(p.out[o])[offset[u][IN + o]] = rounded<T>(out[o]);
+            if (p.out[o]) static_cast<O*>(p.out[o])[offset[u][IN + o]] = converted<T, O>(out[o]);
     }
 }
 

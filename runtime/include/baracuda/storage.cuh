@@ -1,8 +1,10 @@
 // Storage types, the compute type of each, and 16-byte accesses.
 //
 // f16 and bf16 are 16 bits of storage: every formula computes in compute_t<T>, loads widen exactly, and
-// the one rounding (to nearest, ties to even) happens in the store. Device and host give equal bits.
+// the one rounding (to nearest, ties to even) happens in the store. Device and host give equal bits. Integers compute in
+// themselves, and so does a bool, which is a byte, true where that is not 0.
 #pragma once
+#include <baracuda/integer.cuh>
 #include <baracuda/target.cuh>
 
 namespace baracuda {
@@ -11,10 +13,32 @@ struct f16 { u16 bits; };
 struct bf16 { u16 bits; };
 using f32 = float;
 using f64 = double;
+struct boolean { u8 byte; };
+
+// The storage type of BARACUDA_DTYPE, whose name may be a word of C++.
+#define BARACUDA_ELEMENT BARACUDA_ELEMENT_1(BARACUDA_DTYPE)
+#define BARACUDA_ELEMENT_1(dtype) BARACUDA_ELEMENT_2(dtype)
+#define BARACUDA_ELEMENT_2(dtype) baracuda::element_##dtype
+using element_f16 = f16;
+using element_bf16 = bf16;
+using element_f32 = f32;
+using element_f64 = f64;
+using element_i8 = i8;
+using element_i16 = i16;
+using element_i32 = i32;
+using element_i64 = i64;
+using element_u8 = u8;
+using element_bool = boolean;
 
 template <class T> struct Compute { using type = T; };
 template <> struct Compute<f16> { using type = float; };
 template <> struct Compute<bf16> { using type = float; };
+template <> struct Compute<i8> { using type = Integer<i8>; };
+template <> struct Compute<i16> { using type = Integer<i16>; };
+template <> struct Compute<i32> { using type = Integer<i32>; };
+template <> struct Compute<i64> { using type = Integer<i64>; };
+template <> struct Compute<u8> { using type = Integer<u8>; };
+template <> struct Compute<boolean> { using type = Integer<bool>; };
 template <class T> using compute_t = typename Compute<T>::type;
 
 // A constant that depends on the compute type.
@@ -30,6 +54,8 @@ template <class To, class From> BARACUDA_FN To bit_cast(const From& from) {
 BARACUDA_FN float widen(f32 x) { return x; }
 BARACUDA_FN double widen(f64 x) { return x; }
 BARACUDA_FN float widen(bf16 x) { return bit_cast<float>(u32(x.bits) << 16); }
+template <class I> BARACUDA_FN Integer<I> widen(I x) { return Integer<I>(x); }
+BARACUDA_FN Integer<bool> widen(boolean x) { return Integer<bool>(x.byte != 0); }
 
 #if BARACUDA_ON_DEVICE
 
@@ -76,6 +102,8 @@ BARACUDA_FN void narrow(float x, bf16& y) {
 
 BARACUDA_FN void narrow(float x, f32& y) { y = x; }
 BARACUDA_FN void narrow(double x, f64& y) { y = x; }
+template <class I> BARACUDA_FN void narrow(Integer<I> x, I& y) { y = x.value; }
+BARACUDA_FN void narrow(Integer<bool> x, boolean& y) { y.byte = x.value; }
 
 template <class T> BARACUDA_FN T rounded(compute_t<T> x) {
     T y;
@@ -94,14 +122,24 @@ template <> BARACUDA_FN float stored<bf16>(float x) {
 }
 #endif
 
-// A bool is a byte, true where that is not 0. Formulas get it as a number, 1 or 0.
+template <class T, class O> constexpr bool is_same = false;
+template <class T> constexpr bool is_same<T, T> = true;
+
+// A result of inputs T as an output's element O; <baracuda/cast.cuh> has what leads from one kind to another.
+template <class O, class A> struct Cast;
+template <class T, class O, class A> BARACUDA_FN O converted(A x) {
+    if constexpr (is_same<T, O>) return rounded<O>(x);
+    else return Cast<O, A>::of(x);
+}
+
+// A bool beside numbers: formulas get it as one, 1 or 0.
 template <class T> BARACUDA_FN T flag_at(const void* from, i64 place) {
     return rounded<T>(compute_t<T>(static_cast<const u8*>(from)[place] != 0));
 }
 
-// Sixteen bytes of T, read or written by one instruction.
-template <class T> struct alignas(16) Pack {
-    static constexpr int SIZE = 16 / int(sizeof(T));
+// Elements that one instruction reads or writes: sixteen bytes of T, or fewer beside an output of larger elements.
+template <class T, int COUNT = 16 / int(sizeof(T))> struct alignas(COUNT * sizeof(T)) Pack {
+    static constexpr int SIZE = COUNT;
     T item[SIZE];
 };
 
@@ -121,14 +159,16 @@ template <class Items> BARACUDA_FN float widen_item(const Items& items, int s, c
 template <class Items> BARACUDA_FN auto widen_at(const Items& items, int s) { return widen_item(items, s, items.item[s]); }
 
 // As many flags as a pack has items, from an address that is a multiple of their number, as a pack of T.
-template <class T> BARACUDA_FN Pack<T> load_flags(const void* from) {
-    struct alignas(Pack<T>::SIZE) Flags { u8 item[Pack<T>::SIZE]; };
+template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> load_flags(const void* from) {
+    struct alignas(COUNT) Flags { u8 item[COUNT]; };
     const Flags flags = load_whole<Flags>(from);
-    Pack<T> pack;
-    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = flag_at<T>(flags.item, s);
+    Pack<T, COUNT> pack;
+    for (int s = 0; s < COUNT; ++s) pack.item[s] = flag_at<T>(flags.item, s);
     return pack;
 }
-template <class T> BARACUDA_FN Pack<T> load_pack(const T* from) { return load_whole<Pack<T>>(from); }
-template <class T> BARACUDA_FN void store_pack(T* to, const Pack<T>& pack) { store_whole(to, pack); }
+template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> load_pack(const T* from) {
+    return load_whole<Pack<T, COUNT>>(from);
+}
+template <class T, int COUNT> BARACUDA_FN void store_pack(T* to, const Pack<T, COUNT>& pack) { store_whole(to, pack); }
 
 }  // namespace baracuda

@@ -22,16 +22,18 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     Axes<i64, IN + OUT> outer;
 };
 
-template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
-    static constexpr u32 SIZE = Pack<T>::SIZE;
+template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
+    static constexpr u32 SIZE = PACKED<T, O>;
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
+    using Items = Pack<T, int(SIZE)>;
     static constexpr u32 EDGE = ACROSS * SIZE;
     static constexpr u32 ROWS = 128;  // of all tiles of a block
     static constexpr u32 PACKS = ROWS * ACROSS;
     static constexpr u32 STEPS = PACKS / MAP_THREADS;
     static constexpr u32 AT_ONCE = 4;
-    // Neighbouring lines of 16-bit elements that a thread takes, so that it stores whole words where they are turned.
-    static constexpr u32 LINES = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
+    // Neighbouring lines of small elements that a thread takes, so that it stores whole words where they are turned.
+    static constexpr u32 WORD = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
+    static constexpr u32 LINES = WORD < SIZE ? WORD : SIZE;
     struct alignas(LINES * sizeof(T)) Across { T item[LINES]; };
 
     const TiledMap<IN, OUT, FLAGS>& p;
@@ -79,7 +81,7 @@ template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
         return (i * ROWS + row) * EDGE + pack * SIZE + part.x % SIZE;
     }
     // The same s rows further down, from the first row of SIZE.
-    BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s * SIZE) + s * EDGE; }
+    BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s % ACROSS * SIZE) + s * EDGE; }
 
     // Pack u of those that a thread takes of input i.
     BARACUDA_FN Part pack_part(u32 u, int i) const {
@@ -89,13 +91,13 @@ template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
     }
 
     BARACUDA_FN void read_packs() const {
-        Pack<T> x[IN][STEPS];
+        Items x[IN][STEPS];
         BARACUDA_UNROLL
         for (u32 u = 0; u < STEPS; ++u) {
             BARACUDA_UNROLL
             for (int i = 0; i < IN; ++i) {
                 const Part part = pack_part(u, i);
-                if (is_packed(i) && has(part)) x[i][u] = pack_at<T, IN, FLAGS>(p.in, i, place(part, i));
+                if (is_packed(i) && has(part)) x[i][u] = pack_at<T, int(SIZE), IN, FLAGS>(p.in, i, place(part, i));
             }
         }
         BARACUDA_UNROLL
@@ -112,7 +114,7 @@ template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
         }
     }
     // What lies beyond the operands' extents is stored too where its neighbour is there, and never read.
-    BARACUDA_FN void turn(int i, const Pack<T> (&x)[STEPS]) const {
+    BARACUDA_FN void turn(int i, const Items (&x)[STEPS]) const {
         BARACUDA_UNROLL
         for (u32 u = 0; u < STEPS; u += LINES) {
             const Part part = pack_part(u, i);
@@ -148,9 +150,9 @@ template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
         for (u32 number = threadIdx.x; number < PACKS; number += MAP_THREADS) {
             const Part part(number, SIZE, false);
             if (!has(part)) continue;
-            Pack<T> x[IN];
-            for (int i = 0; i < IN; ++i) x[i] = load_pack(held + slot(i, part));
-            map_pack<T>(x, p.out, [&](int o) { return place(part, IN + o); }, formula);
+            Items x[IN];
+            for (int i = 0; i < IN; ++i) x[i] = load_pack<T, int(SIZE)>(held + slot(i, part));
+            map_pack<T, O>(x, p.out, [&](int o) { return place(part, IN + o); }, formula);
         }
     }
 
@@ -163,14 +165,14 @@ template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
             for (int i = 0; i < IN; ++i) in[i] = widen(held[slot(i, part)]);
             formula(in, out);
             for (int o = 0; o < OUT; ++o)
-                if (p.out[o]) static_cast<T*>(p.out[o])[place(part, IN + o)] = rounded<T>(out[o]);
+                if (p.out[o]) static_cast<O*>(p.out[o])[place(part, IN + o)] = converted<T, O>(out[o]);
         }
     }
 };
 
-template <class T, int IN, int OUT, int FLAGS, class Formula>
+template <class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_tiled(const TiledMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    const MapTiles<T, IN, OUT, FLAGS> tiles(p);
+    const MapTiles<T, O, IN, OUT, FLAGS> tiles(p);
     tiles.read_packs();
     BARACUDA_UNROLL
     for (int i = 0; i < IN; ++i)
