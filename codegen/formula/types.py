@@ -38,7 +38,7 @@ _SHOWN = {
 COMPUTE = Type("compute")
 """The type `A` of a kernel: what loads widen to and stores round from."""
 WHOLE = Type("whole")
-"""The type `A` of a kernel whose elements are integers or truth values. It meets literals, no other number."""
+"""The type `A` of a kernel of integers or truth values. It meets literals, no other number."""
 F64 = Type("f64")
 """A run-time attribute: a double, whatever `A` is."""
 INT = Type("int")

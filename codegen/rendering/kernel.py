@@ -58,6 +58,8 @@ _TYPES: dict[str, Type] = {
     "i32": INT,
 }
 _CPP = {"compute": "A", "whole": "A", "f64": "f64", "bool": "bool", "i64": "i64", "i32": "i32"}
+#: Storage types whose name in C++ is not the dtype's.
+_STORED = {FLAG: "boolean"}
 _COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 
@@ -123,9 +125,9 @@ def _map_launches(op: Op, program: Program) -> list[dict[str, str]]:
     if result is None:
         types = ["T"]
     elif result == FLAG:
-        types = ["T, baracuda::boolean"]
+        types = [f"T, baracuda::{_STORED[FLAG]}"]
     else:
-        types = [f"T, baracuda::element_{dtype}" for dtype in op.dtypes]
+        types = [f"T, baracuda::{_STORED.get(dtype, dtype)}" for dtype in op.dtypes]
     return [{**names, "types": of} for names, of in zip(map_names(op), types, strict=True)]
 
 

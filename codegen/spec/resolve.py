@@ -44,7 +44,7 @@ from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
-REFERENCE_NAMES = ("axes", "extent", "index", "stored", "next_stored", "integral")
+REFERENCE_NAMES = ("axes", "extent", "index", "stored", "next_stored", "converted", "integer_bits")
 
 
 def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -> Spec | None:

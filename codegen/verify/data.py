@@ -102,8 +102,8 @@ def special_values(dtype: str, headroom: int = 0) -> Any:
     """NaN, infinities, both zeros, subnormals, largest and smallest values, ones, in longdouble.
 
     With `headroom` the large values are that many powers of two below the largest, so that a sum of some
-    hundred does not overflow on the way to a finite result. Of integers: the ends of the range, powers of two,
-    and what is near 0.
+    hundred does not overflow on the way to a finite result. Of integers: the ends of the range, powers of
+    two, and what is near 0.
     """
     if is_whole(dtype):
         return _special_integers(dtype)

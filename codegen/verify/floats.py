@@ -68,6 +68,31 @@ def rounded(values: Any, element: str) -> Any:
         return _round_to_odd(wide).astype(numpy_dtype(element))
 
 
+def converted(values: Any, element: str) -> Any:
+    """Values in the element kind as a cast has them.
+
+    Floats become integers without their fractions, within the range, 0 for NaN; integers keep their last bits.
+    As a bool everything is true but 0.
+    """
+    array = np.asarray(values)
+    if element == "bool":
+        return array != 0
+    if not is_whole(element) or array.dtype.kind != "f":
+        return rounded(array, element)
+    kind = np.iinfo(numpy_dtype(element))
+    whole = np.where(
+        np.isnan(array), 0, np.clip(np.trunc(array.astype(WIDE)), WIDE(kind.min), WIDE(kind.max))
+    )
+    return whole.astype(kind.dtype)
+
+
+def integer_bits(element: str) -> int:
+    """The width of an integer kind, 1 for truth values, 0 for floats."""
+    if element == "bool":
+        return 1
+    return 8 * numpy_dtype(element).itemsize if is_whole(element) else 0
+
+
 def _round_to_odd(wide: Any) -> Any:
     """float32 values that round on to 16 bits as the wide ones do: inexact ones get an odd last bit."""
     near = wide.astype(np.float32)

@@ -120,6 +120,8 @@ class Problem:
             rule = self.op.family.descriptor.get(str(tensor.dtype))
             if rule is None:
                 return tensor.dtype or self.dtype
+            if rule.type == "target":
+                return str(self.fields[str(tensor.dtype)])
             storage = self.fields.get(str(tensor.dtype), rule.default)
             return COMPUTE[self.dtype] if storage == "compute" else self.dtype
         return self.dtype
@@ -289,6 +291,9 @@ def problems(
                     turn = next(counter)
                     chosen = options | _host_options(op, turn)
                     fields = _fields(op, direction, shape, axes, operands, chosen, turn)
+                    if (target := op.family.target()) is not None and target not in fields:
+                        # Without a choice: the next kind, so that each has its turn.
+                        fields[target] = op.dtypes[(op.dtypes.index(dtype) + 1 + turn) % len(op.dtypes)]
                     problem = Problem(op, direction, dtype, fields, package)
                     if problem.is_valid():
                         found.append(problem)
@@ -332,8 +337,11 @@ def _host_options(op: Op, turn: int) -> dict[str, str]:
 def _options(op: Op, direction: str, every: bool) -> list[dict[str, str]]:
     known = {*op.family.fields(direction)} - {*op.host_options()}
     names = [name for name in op.options if name in known]
-    choices = itertools.product(*(op.options[name] if every else op.options[name][:1] for name in names))
-    return [dict(zip(names, values, strict=True)) for values in choices]
+    found = [op.options[name] if every else op.options[name][:1] for name in names]
+    target = op.family.target()
+    if target is not None and every:
+        names, found = [*names, target], [*found, op.dtypes]
+    return [dict(zip(names, values, strict=True)) for values in itertools.product(*found)]
 
 
 def _fields(

@@ -12,7 +12,16 @@ import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
 from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Spec
-from baracuda.codegen.verify.floats import FORMATS, WIDE, is_whole, next_after, rounded, widened
+from baracuda.codegen.verify.floats import (
+    FORMATS,
+    WIDE,
+    converted,
+    integer_bits,
+    is_whole,
+    next_after,
+    rounded,
+    widened,
+)
 from baracuda.codegen.verify.problems import Problem
 
 Arrays = Mapping[str, Any]
@@ -133,7 +142,9 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     # A formula or a reference asks of an input that is not there whether it is None.
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))
     env |= {name: widened(value) for name, value in tensors.items()}
-    env["integral"] = is_whole(problem.dtype)
+    env["integer_bits"] = integer_bits(problem.dtype)
+    target = problem.op.family.target()
+    env["converted"] = lambda x: widened(converted(x, problem.fields[target] if target else problem.dtype))
     env["stored"] = lambda x: widened(rounded(rounded(x, COMPUTE[problem.dtype]), problem.dtype))
     env["next_stored"] = lambda x, y: widened(next_after(x, y, problem.dtype))
     if problem.op.family.axes is not None:

@@ -1,4 +1,6 @@
-"""BinaryElementwise plans: BinaryParamPlan, BinaryParamBackwardPlan, BinaryPlan, BinaryBackwardPlan.
+"""BinaryElementwise plans.
+
+BinaryParamPlan, BinaryParamBackwardPlan, BinaryPlan, BinaryBackwardPlan, BinaryCmpPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -16,13 +18,16 @@ from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
 from baracuda.shapes import broadcasts
 
-from .kinds import BinaryKind
+from .kinds import BinaryCmpKind, BinaryKind
 
 __all__ = [
     "BinaryArgs",
     "BinaryBackwardArgs",
     "BinaryBackwardDescriptor",
     "BinaryBackwardPlan",
+    "BinaryCmpArgs",
+    "BinaryCmpDescriptor",
+    "BinaryCmpPlan",
     "BinaryDescriptor",
     "BinaryParamArgs",
     "BinaryParamBackwardArgs",
@@ -387,22 +392,26 @@ class BinaryPlan(Plan):
     SUB (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a - b
         y = a - b
 
-    MUL (f16, bf16, f32, f64): a * b
+    MUL (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): a * b
         y = a * b
 
     DIV (f16, bf16, f32, f64): a / b
         y = a / b
 
-    FLOOR_DIVIDE (f16, bf16, f32, f64): largest integer not above a / b, which is a / b where b is 0
+    FLOOR_DIVIDE (f16, bf16, f32, f64, i8, i16, i32, i64, u8): largest integer not above a / b; where b is
+        0 it is a / b, of integers 0
         y = a // b
 
-    FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; the crate's Remainder
+    FMOD (f16, bf16, f32, f64, i8, i16, i32, i64, u8): remainder of a / b with the sign of a, exact; of
+        integers 0 where b is 0; the crate's Remainder
         y = fmod(a, b)
 
-    REMAINDER (f16, bf16, f32, f64): remainder of a / b with the sign of b; the crate's Mod
+    REMAINDER (f16, bf16, f32, f64, i8, i16, i32, i64, u8): remainder of a / b with the sign of b; of
+        integers 0 where b is 0; the crate's Mod
         y = a % b
 
-    POW (f16, bf16, f32, f64): a to the power of b
+    POW (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a to the power of b; of integers with a negative b
+        the quotient without its fraction
         y = pow(a, b)
 
     ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
@@ -423,20 +432,20 @@ class BinaryPlan(Plan):
         part = 0 if isinf(b) else b - round(b)
         y = ldexp(mantissa(a) * exp2(part), exponent(a) + integer(b))
 
-    MINIMUM (f16, bf16, f32, f64): the smaller of a and b, NaN if either is; equals get half of the
-        gradient each
+    MINIMUM (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): the smaller of a and b, NaN if either is;
+        equals get half of the gradient each
         y = min(a, b)
 
-    MAXIMUM (f16, bf16, f32, f64): the larger of a and b, NaN if either is; equals get half of the
-        gradient each
+    MAXIMUM (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): the larger of a and b, NaN if either is;
+        equals get half of the gradient each
         y = max(a, b)
 
-    FMIN (f16, bf16, f32, f64): the smaller of a and b, of those that are not NaN; of equals a gets the
-        gradient
+    FMIN (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): the smaller of a and b, of those that are not
+        NaN; of equals a gets the gradient
         y = fmin(a, b)
 
-    FMAX (f16, bf16, f32, f64): the larger of a and b, of those that are not NaN; of equals a gets the
-        gradient
+    FMAX (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): the larger of a and b, of those that are not
+        NaN; of equals a gets the gradient
         y = fmax(a, b)
 
     LOGADDEXP (f16, bf16, f32, f64): log(exp(a) + exp(b)); equal infinities get half of the gradient each
@@ -461,9 +470,32 @@ class BinaryPlan(Plan):
     XLOG1PY (f16, bf16, f32, f64): a * log(1 + b), 0 where a is 0 and b not NaN
         y = 0 if a == 0 and not isnan(b) else a * log1p(b)
 
-    HEAVISIDE (f16, bf16, f32, f64): 0 where a is negative, 1 where it is positive, b where it is 0, NaN
-        for NaN
+    HEAVISIDE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): 0 where a is negative, 1 where it is
+        positive, b where it is 0, NaN for NaN
         y = 1 if a > 0 else 0 if a < 0 else b if a == 0 else a
+
+    GCD (i8, i16, i32, i64, u8): largest integer that divides a and b, 0 where both are 0
+        y = gcd(a, b)
+
+    LCM (i8, i16, i32, i64, u8): smallest multiple of a and b that is not negative, modulo 2 ** width
+        y = lcm(a, b)
+
+    BITWISE_AND (i8, i16, i32, i64, u8, bool): bits that are set in both a and b
+        y = a & b
+
+    BITWISE_OR (i8, i16, i32, i64, u8, bool): bits that are set in a or b
+        y = a | b
+
+    BITWISE_XOR (i8, i16, i32, i64, u8, bool): bits that are set in one of a and b
+        y = a ^ b
+
+    BITWISE_LEFT_SHIFT (i8, i16, i32, i64, u8): a times 2 to the power of b, 0 where b is negative or not
+        below the width
+        y = a << b
+
+    BITWISE_RIGHT_SHIFT (i8, i16, i32, i64, u8): a // 2 to the power of b; where b is negative or not
+        below the width, the sign alone is left, 0 or -1
+        y = a >> b
 
     `select` checks a BinaryDescriptor and compiles or loads its kernels.
     `run` takes BinaryArgs: tensors with any strides, zero and negative ones included.
@@ -518,7 +550,7 @@ class BinaryPlan(Plan):
         BinaryKind.MUL: OpRecord(
             name="mul",
             source="binary_elementwise/mul.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -552,7 +584,7 @@ class BinaryPlan(Plan):
         BinaryKind.FLOOR_DIVIDE: OpRecord(
             name="floor_divide",
             source="binary_elementwise/floor_divide.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -569,7 +601,7 @@ class BinaryPlan(Plan):
         BinaryKind.FMOD: OpRecord(
             name="fmod",
             source="binary_elementwise/fmod.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -586,7 +618,7 @@ class BinaryPlan(Plan):
         BinaryKind.REMAINDER: OpRecord(
             name="remainder",
             source="binary_elementwise/remainder.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -603,7 +635,7 @@ class BinaryPlan(Plan):
         BinaryKind.POW: OpRecord(
             name="pow",
             source="binary_elementwise/pow.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -705,7 +737,7 @@ class BinaryPlan(Plan):
         BinaryKind.MINIMUM: OpRecord(
             name="minimum",
             source="binary_elementwise/minimum.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -722,7 +754,7 @@ class BinaryPlan(Plan):
         BinaryKind.MAXIMUM: OpRecord(
             name="maximum",
             source="binary_elementwise/maximum.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -739,7 +771,7 @@ class BinaryPlan(Plan):
         BinaryKind.FMIN: OpRecord(
             name="fmin",
             source="binary_elementwise/fmin.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -756,7 +788,7 @@ class BinaryPlan(Plan):
         BinaryKind.FMAX: OpRecord(
             name="fmax",
             source="binary_elementwise/fmax.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -841,7 +873,7 @@ class BinaryPlan(Plan):
         BinaryKind.HEAVISIDE: OpRecord(
             name="heaviside",
             source="binary_elementwise/heaviside.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -853,6 +885,125 @@ class BinaryPlan(Plan):
             fold=no_scalars,
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryKind.GCD: OpRecord(
+            name="gcd",
+            source="binary_elementwise/gcd.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        BinaryKind.LCM: OpRecord(
+            name="lcm",
+            source="binary_elementwise/lcm.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        BinaryKind.BITWISE_AND: OpRecord(
+            name="bitwise_and",
+            source="binary_elementwise/bitwise_and.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        BinaryKind.BITWISE_OR: OpRecord(
+            name="bitwise_or",
+            source="binary_elementwise/bitwise_or.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        BinaryKind.BITWISE_XOR: OpRecord(
+            name="bitwise_xor",
+            source="binary_elementwise/bitwise_xor.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        BinaryKind.BITWISE_LEFT_SHIFT: OpRecord(
+            name="bitwise_left_shift",
+            source="binary_elementwise/bitwise_left_shift.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        BinaryKind.BITWISE_RIGHT_SHIFT: OpRecord(
+            name="bitwise_right_shift",
+            source="binary_elementwise/bitwise_right_shift.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
             contraction=False,
         ),
     }
@@ -922,15 +1073,18 @@ class BinaryBackwardPlan(Plan):
         db = -ldexp(mantissa(dy) * mantissa(a) / mantissa(b) / mantissa(b), exponent(dy) + exponent(a) - 2 *
             exponent(b))
 
-    FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; the crate's Remainder
+    FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; of integers 0 where b is 0;
+        the crate's Remainder
         da = dy
         db = -dy * round((a - fmod(a, b)) / b)
 
-    REMAINDER (f16, bf16, f32, f64): remainder of a / b with the sign of b; the crate's Mod
+    REMAINDER (f16, bf16, f32, f64): remainder of a / b with the sign of b; of integers 0 where b is 0;
+        the crate's Mod
         da = dy
         db = -dy * (a // b)
 
-    POW (f16, bf16, f32, f64): a to the power of b
+    POW (f16, bf16, f32, f64): a to the power of b; of integers with a negative b the quotient without its
+        fraction
         power = pow(a, b)
         e = b - 1
         rest = 0 if isinf(b) else b - (e + 1) if abs(b) < 1 else b - e - 1
@@ -1462,5 +1616,351 @@ class BinaryBackwardPlan(Plan):
             b=b,
             da=da,
             db=db,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryCmpDescriptor(Descriptor):
+    """The problem of a BinaryCmpPlan: whether something is true of a and b, element by element.
+
+    Attributes:
+        kind: which op.
+        shape: extents of the output.
+        element: dtype of a and b.
+        rtol: of isclose: how much of abs(b) the difference may be.
+        atol: of isclose: how much the difference may be beside that.
+        equal_nan: of isclose: whether NaN is close to NaN.
+        a_shape: extents of a, which is broadcast to shape.
+        b_shape: extents of b, which is broadcast to shape.
+    """
+
+    kind: BinaryCmpKind | str
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    rtol: float | None = None
+    atol: float | None = None
+    equal_nan: bool = False
+    a_shape: tuple[int, ...] | None = None
+    b_shape: tuple[int, ...] | None = None
+
+    RULES: ClassVar = {
+        "kind": BinaryCmpKind,
+        "shape": "shape",
+        "element": "element",
+        "rtol": "f64",
+        "atol": "f64",
+        "equal_nan": "bool",
+        "a_shape": "shape",
+        "b_shape": "shape",
+    }
+    DEFAULTS: ClassVar = {"a_shape": "shape", "b_shape": "shape"}
+    NUMBERS: ClassVar = {
+        "eq": {},
+        "ne": {},
+        "gt": {},
+        "ge": {},
+        "lt": {},
+        "le": {},
+        "isclose": {"rtol": 1e-05, "atol": 1e-08},
+        "logical_and": {},
+        "logical_or": {},
+        "logical_xor": {},
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryCmpArgs:
+    """The tensors of a BinaryCmpPlan.
+
+    Attributes:
+        a: first operand; of shape a_shape.
+        b: second operand; of shape b_shape.
+        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of shape
+            shape.
+    """
+
+    a: Any
+    b: Any
+    y: Any
+
+
+def _isclose_scalars(desc: Any) -> tuple[float | bool | int, ...]:
+    """Scalars of isclose, folded in double precision."""
+    rtol = desc.rtol
+    atol = desc.atol
+    equal_nan = desc.equal_nan
+    return (atol, rtol, equal_nan)
+
+
+class BinaryCmpPlan(Plan):
+    """whether something is true of a and b, element by element.
+
+    EQ (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is equal to b
+        y = a == b
+
+    NE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is not equal to b, true of NaN
+        y = a != b
+
+    GT (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is greater than b
+        y = a > b
+
+    GE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is greater than b or equal to it
+        y = a >= b
+
+    LT (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is less than b
+        y = a < b
+
+    LE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is less than b or equal to it
+        y = a <= b
+
+    ISCLOSE (f16, bf16, f32, f64): whether a and b are equal, or finite with a difference of at most atol
+        + rtol * abs(b)
+        within = abs(a - b) <= atol + rtol * abs(b)
+        y = a == b or isfinite(a) and isfinite(b) and within or equal_nan and isnan(a) and isnan(b)
+
+    LOGICAL_AND (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether neither a nor b is 0
+        y = a != 0 and b != 0
+
+    LOGICAL_OR (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a or b is not 0
+        y = a != 0 or b != 0
+
+    LOGICAL_XOR (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether one of a and b is 0 and the
+        other is not
+        y = (a != 0) != (b != 0)
+
+    `select` checks a BinaryCmpDescriptor and compiles or loads its kernels.
+    `run` takes BinaryCmpArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "BinaryElementwise"
+    DESCRIPTOR = BinaryCmpDescriptor
+    ARGS = BinaryCmpArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("a", "in"),
+        TensorRule("b", "in"),
+        TensorRule("y", "out", element="bool"),
+    )
+    OPS: ClassVar = {
+        BinaryCmpKind.EQ: OpRecord(
+            name="eq",
+            source="binary_elementwise/eq.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.NE: OpRecord(
+            name="ne",
+            source="binary_elementwise/ne.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.GT: OpRecord(
+            name="gt",
+            source="binary_elementwise/gt.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.GE: OpRecord(
+            name="ge",
+            source="binary_elementwise/ge.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.LT: OpRecord(
+            name="lt",
+            source="binary_elementwise/lt.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.LE: OpRecord(
+            name="le",
+            source="binary_elementwise/le.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.ISCLOSE: OpRecord(
+            name="isclose",
+            source="binary_elementwise/isclose.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="aab",
+            fold=_isclose_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.LOGICAL_AND: OpRecord(
+            name="logical_and",
+            source="binary_elementwise/logical_and.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.LOGICAL_OR: OpRecord(
+            name="logical_or",
+            source="binary_elementwise/logical_or.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        BinaryCmpKind.LOGICAL_XOR: OpRecord(
+            name="logical_xor",
+            source="binary_elementwise/logical_xor.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("a", "b"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"a", "b", "y"}),
+            accepted=frozenset({"a", "b", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "a": (
+                desc.a_shape,
+                "the a_shape of the descriptor",
+            ),
+            "b": (
+                desc.b_shape,
+                "the b_shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.a_shape, desc.shape):
+            yield f"a_shape is {desc.a_shape}, shape is {desc.shape}, want a_shape that broadcasts to shape"
+        if not broadcasts(desc.b_shape, desc.shape):
+            yield f"b_shape is {desc.b_shape}, shape is {desc.shape}, want b_shape that broadcasts to shape"
+        if desc.kind.value == "isclose" and not (math.isfinite(desc.rtol) and desc.rtol >= 0):
+            yield f"rtol is {desc.rtol}, want isfinite(rtol) and rtol >= 0"
+        if desc.kind.value == "isclose" and not (math.isfinite(desc.atol) and desc.atol >= 0):
+            yield f"atol is {desc.atol}, want isfinite(atol) and atol >= 0"
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        a: Any,
+        b: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = BinaryCmpArgs(
+            a=a,
+            b=b,
+            y=y,
         )
         self.run(stream, workspace, args)

@@ -9,12 +9,14 @@ import enum
 
 __all__ = [
     "AttentionKind",
+    "BinaryCmpKind",
     "BinaryKind",
     "NormalizationKind",
     "ReduceKind",
     "SoftmaxKind",
     "TernaryKind",
     "UnaryKind",
+    "UnaryPredicateKind",
 ]
 
 
@@ -31,6 +33,34 @@ class AttentionKind(str, enum.Enum):
     SDPA = "sdpa"
 
 
+class BinaryCmpKind(str, enum.Enum):
+    """Ops of BinaryCmpPlan.
+
+    Attributes:
+        EQ: whether a is equal to b.
+        NE: whether a is not equal to b, true of NaN.
+        GT: whether a is greater than b.
+        GE: whether a is greater than b or equal to it.
+        LT: whether a is less than b.
+        LE: whether a is less than b or equal to it.
+        ISCLOSE: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b).
+        LOGICAL_AND: whether neither a nor b is 0.
+        LOGICAL_OR: whether a or b is not 0.
+        LOGICAL_XOR: whether one of a and b is 0 and the other is not.
+    """
+
+    EQ = "eq"
+    NE = "ne"
+    GT = "gt"
+    GE = "ge"
+    LT = "lt"
+    LE = "le"
+    ISCLOSE = "isclose"
+    LOGICAL_AND = "logical_and"
+    LOGICAL_OR = "logical_or"
+    LOGICAL_XOR = "logical_xor"
+
+
 class BinaryKind(str, enum.Enum):
     """Ops of BinaryBackwardPlan and BinaryParamBackwardPlan and BinaryParamPlan and BinaryPlan.
 
@@ -40,10 +70,11 @@ class BinaryKind(str, enum.Enum):
         SUB: a - b.
         MUL: a * b.
         DIV: a / b.
-        FLOOR_DIVIDE: largest integer not above a / b, which is a / b where b is 0.
-        FMOD: remainder of a / b with the sign of a, exact; the crate's Remainder.
-        REMAINDER: remainder of a / b with the sign of b; the crate's Mod.
-        POW: a to the power of b.
+        FLOOR_DIVIDE: largest integer not above a / b; where b is 0 it is a / b, of integers 0.
+        FMOD: remainder of a / b with the sign of a, exact; of integers 0 where b is 0; the crate's
+            Remainder.
+        REMAINDER: remainder of a / b with the sign of b; of integers 0 where b is 0; the crate's Mod.
+        POW: a to the power of b; of integers with a negative b the quotient without its fraction.
         ATAN2: angle of the point (b, a), with gradient 0 at the origin.
         HYPOT: length of the vector (a, b), with gradient 0 at the origin.
         COPYSIGN: magnitude of a with the sign of b, with gradient 0 at a = 0.
@@ -59,6 +90,14 @@ class BinaryKind(str, enum.Enum):
         XLOGY: a * log(b), 0 where a is 0 and b not NaN.
         XLOG1PY: a * log(1 + b), 0 where a is 0 and b not NaN.
         HEAVISIDE: 0 where a is negative, 1 where it is positive, b where it is 0, NaN for NaN.
+        GCD: largest integer that divides a and b, 0 where both are 0.
+        LCM: smallest multiple of a and b that is not negative, modulo 2 ** width.
+        BITWISE_AND: bits that are set in both a and b.
+        BITWISE_OR: bits that are set in a or b.
+        BITWISE_XOR: bits that are set in one of a and b.
+        BITWISE_LEFT_SHIFT: a times 2 to the power of b, 0 where b is negative or not below the width.
+        BITWISE_RIGHT_SHIFT: a // 2 to the power of b; where b is negative or not below the width, the
+            sign alone is left, 0 or -1.
     """
 
     LERP = "lerp"
@@ -84,6 +123,13 @@ class BinaryKind(str, enum.Enum):
     XLOGY = "xlogy"
     XLOG1PY = "xlog1py"
     HEAVISIDE = "heaviside"
+    GCD = "gcd"
+    LCM = "lcm"
+    BITWISE_AND = "bitwise_and"
+    BITWISE_OR = "bitwise_or"
+    BITWISE_XOR = "bitwise_xor"
+    BITWISE_LEFT_SHIFT = "bitwise_left_shift"
+    BITWISE_RIGHT_SHIFT = "bitwise_right_shift"
 
 
 class NormalizationKind(str, enum.Enum):
@@ -159,12 +205,18 @@ class TernaryKind(str, enum.Enum):
 
 
 class UnaryKind(str, enum.Enum):
-    """Ops of UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
+    """Ops of CastPlan and UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
 
     Attributes:
-        NEG: x with the other sign.
-        ABS: magnitude of x, with gradient 0 at 0.
+        NEG: x with the other sign; the smallest integer is its own.
+        ABS: magnitude of x, with gradient 0 at 0; the smallest integer is its own.
         SIGN: -1, 0 or 1, and NaN for NaN.
+        BITWISE_NOT: x with every bit turned round; not x, of bool.
+        POPCOUNT: how many bits of x are set.
+        CLZ: zeros above the highest bit of x that is set, the width where none is.
+        CTZ: zeros below the lowest bit of x that is set, the width where none is.
+        CAST: x in another dtype; floats are rounded to even, integers of floats saturate and are 0 for
+            NaN, a bool is whether x is not 0.
         RECIPROCAL: 1 / x.
         SQUARE: x * x.
         CUBE: x * x * x.
@@ -246,6 +298,11 @@ class UnaryKind(str, enum.Enum):
     NEG = "neg"
     ABS = "abs"
     SIGN = "sign"
+    BITWISE_NOT = "bitwise_not"
+    POPCOUNT = "popcount"
+    CLZ = "clz"
+    CTZ = "ctz"
+    CAST = "cast"
     RECIPROCAL = "reciprocal"
     SQUARE = "square"
     CUBE = "cube"
@@ -320,3 +377,25 @@ class UnaryKind(str, enum.Enum):
     LOGIT = "logit"
     POWI = "powi"
     NAN_TO_NUM = "nan_to_num"
+
+
+class UnaryPredicateKind(str, enum.Enum):
+    """Ops of UnaryPredicatePlan.
+
+    Attributes:
+        ISNAN: whether x is NaN.
+        ISINF: whether x is an infinity.
+        ISFINITE: whether x is neither infinite nor NaN.
+        ISPOSINF: whether x is inf.
+        ISNEGINF: whether x is -inf.
+        SIGNBIT: whether the sign bit of x is set, also of -0 and NaN.
+        LOGICAL_NOT: whether x is 0.
+    """
+
+    ISNAN = "isnan"
+    ISINF = "isinf"
+    ISFINITE = "isfinite"
+    ISPOSINF = "isposinf"
+    ISNEGINF = "isneginf"
+    SIGNBIT = "signbit"
+    LOGICAL_NOT = "logical_not"

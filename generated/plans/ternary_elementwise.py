@@ -1,4 +1,6 @@
-"""TernaryElementwise plans: TernaryPlan, TernaryBackwardPlan, WherePlan, WhereBackwardPlan.
+"""TernaryElementwise plans.
+
+TernaryPlan, TernaryBackwardPlan, WherePlan, WhereBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -149,8 +151,8 @@ def _addcdiv_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 class TernaryPlan(Plan):
     """y = f(a, b, c), element by element.
 
-    CLAMP (f16, bf16, f32, f64): a between b and c, which is c where b is above c; a has the gradient at
-        both
+    CLAMP (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a between b and c, which is c where b is above c;
+        a has the gradient at both
         y = clamp(a, b, c)
 
     LERP (f16, bf16, f32, f64): linear interpolation from a (c = 0) to b (c = 1); torch.lerp with a tensor
@@ -198,7 +200,7 @@ class TernaryPlan(Plan):
         TernaryKind.CLAMP: OpRecord(
             name="clamp_tensor",
             source="ternary_elementwise/clamp_tensor.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b", "c"),
             row_inputs=(),
             outputs=("y",),
@@ -641,8 +643,8 @@ class WhereBackwardArgs:
 class WherePlan(Plan):
     """y = a where a condition holds, else b.
 
-    WHERE (f16, bf16, f32, f64): a where the condition holds, else b; what is not taken has no gradient,
-        NaN or not
+    WHERE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): a where the condition holds, else b; what is
+        not taken has no gradient, NaN or not
         y = a if condition else b
 
     `select` checks a WhereDescriptor and compiles or loads its kernels.
@@ -665,7 +667,7 @@ class WherePlan(Plan):
         TernaryKind.WHERE: OpRecord(
             name="where",
             source="ternary_elementwise/where.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b", "condition"),
             row_inputs=(),
             outputs=("y",),

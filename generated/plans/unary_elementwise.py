@@ -1,4 +1,6 @@
-"""UnaryElementwise plans: UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan.
+"""UnaryElementwise plans.
+
+UnaryPlan, UnaryBackwardPlan, UnaryPredicatePlan, CastPlan, UnaryParamPlan, UnaryParamBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -15,9 +17,12 @@ from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
 
-from .kinds import UnaryKind
+from .kinds import UnaryKind, UnaryPredicateKind
 
 __all__ = [
+    "CastArgs",
+    "CastDescriptor",
+    "CastPlan",
     "UnaryArgs",
     "UnaryBackwardArgs",
     "UnaryBackwardDescriptor",
@@ -30,6 +35,9 @@ __all__ = [
     "UnaryParamDescriptor",
     "UnaryParamPlan",
     "UnaryPlan",
+    "UnaryPredicateArgs",
+    "UnaryPredicateDescriptor",
+    "UnaryPredicatePlan",
 ]
 
 
@@ -91,19 +99,33 @@ class UnaryBackwardArgs:
 class UnaryPlan(Plan):
     """y = f(x), element by element.
 
-    NEG (f16, bf16, f32, f64): x with the other sign
+    NEG (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x with the other sign; the smallest integer is its
+        own
         y = -x
 
-    ABS (f16, bf16, f32, f64): magnitude of x, with gradient 0 at 0
+    ABS (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): magnitude of x, with gradient 0 at 0; the
+        smallest integer is its own
         y = abs(x)
 
-    SIGN (f16, bf16, f32, f64): -1, 0 or 1, and NaN for NaN
+    SIGN (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): -1, 0 or 1, and NaN for NaN
         y = sign(x)
+
+    BITWISE_NOT (i8, i16, i32, i64, u8, bool): x with every bit turned round; not x, of bool
+        y = ~x
+
+    POPCOUNT (i8, i16, i32, i64, u8): how many bits of x are set
+        y = popcount(x)
+
+    CLZ (i8, i16, i32, i64, u8): zeros above the highest bit of x that is set, the width where none is
+        y = leading_zeros(x)
+
+    CTZ (i8, i16, i32, i64, u8): zeros below the lowest bit of x that is set, the width where none is
+        y = trailing_zeros(x)
 
     RECIPROCAL (f16, bf16, f32, f64): 1 / x
         y = 1 / x
 
-    SQUARE (f16, bf16, f32, f64): x * x
+    SQUARE (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x * x
         y = x * x
 
     CUBE (f16, bf16, f32, f64): x * x * x
@@ -199,10 +221,10 @@ class UnaryPlan(Plan):
     RAD2DEG (f16, bf16, f32, f64): radians as degrees
         y = x * 57.29577951308232
 
-    RELU (f16, bf16, f32, f64): x where it is positive, else 0
+    RELU (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x where it is positive, else 0
         y = max(x, 0)
 
-    RELU6 (f16, bf16, f32, f64): x between 0 and 6
+    RELU6 (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x between 0 and 6
         y = clamp(x, 0, 6)
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
@@ -320,7 +342,7 @@ class UnaryPlan(Plan):
         UnaryKind.NEG: OpRecord(
             name="neg",
             source="unary_elementwise/neg.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -337,7 +359,7 @@ class UnaryPlan(Plan):
         UnaryKind.ABS: OpRecord(
             name="abs",
             source="unary_elementwise/abs.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -354,7 +376,7 @@ class UnaryPlan(Plan):
         UnaryKind.SIGN: OpRecord(
             name="sign",
             source="unary_elementwise/sign.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -366,6 +388,74 @@ class UnaryPlan(Plan):
             fold=no_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+        ),
+        UnaryKind.BITWISE_NOT: OpRecord(
+            name="bitwise_not",
+            source="unary_elementwise/bitwise_not.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        UnaryKind.POPCOUNT: OpRecord(
+            name="popcount",
+            source="unary_elementwise/popcount.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        UnaryKind.CLZ: OpRecord(
+            name="clz",
+            source="unary_elementwise/clz.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
+            contraction=False,
+        ),
+        UnaryKind.CTZ: OpRecord(
+            name="ctz",
+            source="unary_elementwise/ctz.cu",
+            dtypes=("i8", "i16", "i32", "i64", "u8"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={},
             contraction=False,
         ),
         UnaryKind.RECIPROCAL: OpRecord(
@@ -388,7 +478,7 @@ class UnaryPlan(Plan):
         UnaryKind.SQUARE: OpRecord(
             name="square",
             source="unary_elementwise/square.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -932,7 +1022,7 @@ class UnaryPlan(Plan):
         UnaryKind.RELU: OpRecord(
             name="relu",
             source="unary_elementwise/relu.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -949,7 +1039,7 @@ class UnaryPlan(Plan):
         UnaryKind.RELU6: OpRecord(
             name="relu6",
             source="unary_elementwise/relu6.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -1445,10 +1535,10 @@ class UnaryPlan(Plan):
 class UnaryBackwardPlan(Plan):
     """Gradients of UnaryPlan.
 
-    NEG (f16, bf16, f32, f64): x with the other sign
+    NEG (f16, bf16, f32, f64): x with the other sign; the smallest integer is its own
         dx = -dy
 
-    ABS (f16, bf16, f32, f64): magnitude of x, with gradient 0 at 0
+    ABS (f16, bf16, f32, f64): magnitude of x, with gradient 0 at 0; the smallest integer is its own
         dx = dy if x > 0 else -dy if x < 0 else x
 
     RECIPROCAL (f16, bf16, f32, f64): 1 / x
@@ -2708,6 +2798,352 @@ class UnaryBackwardPlan(Plan):
             dy=dy,
             x=x,
             dx=dx,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryPredicateDescriptor(Descriptor):
+    """The problem of a UnaryPredicatePlan: whether something is true of x, element by element.
+
+    Attributes:
+        kind: which op.
+        shape: extents of both tensors.
+        element: dtype of x.
+    """
+
+    kind: UnaryPredicateKind | str
+    shape: tuple[int, ...]
+    element: ElementKind | str
+
+    RULES: ClassVar = {
+        "kind": UnaryPredicateKind,
+        "shape": "shape",
+        "element": "element",
+    }
+    DEFAULTS: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryPredicateArgs:
+    """The tensors of a UnaryPredicatePlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+class UnaryPredicatePlan(Plan):
+    """whether something is true of x, element by element.
+
+    ISNAN (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether x is NaN
+        y = isnan(x)
+
+    ISINF (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether x is an infinity
+        y = isinf(x)
+
+    ISFINITE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether x is neither infinite nor NaN
+        y = isfinite(x)
+
+    ISPOSINF (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether x is inf
+        y = isinf(x) and x > 0
+
+    ISNEGINF (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether x is -inf
+        y = isinf(x) and x < 0
+
+    SIGNBIT (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether the sign bit of x is set, also of
+        -0 and NaN
+        y = signbit(x)
+
+    LOGICAL_NOT (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether x is 0
+        y = x == 0
+
+    `select` checks a UnaryPredicateDescriptor and compiles or loads its kernels.
+    `run` takes UnaryPredicateArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = UnaryPredicateDescriptor
+    ARGS = UnaryPredicateArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out", element="bool"),
+    )
+    OPS: ClassVar = {
+        UnaryPredicateKind.ISNAN: OpRecord(
+            name="isnan",
+            source="unary_elementwise/isnan.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        UnaryPredicateKind.ISINF: OpRecord(
+            name="isinf",
+            source="unary_elementwise/isinf.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        UnaryPredicateKind.ISFINITE: OpRecord(
+            name="isfinite",
+            source="unary_elementwise/isfinite.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        UnaryPredicateKind.ISPOSINF: OpRecord(
+            name="isposinf",
+            source="unary_elementwise/isposinf.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        UnaryPredicateKind.ISNEGINF: OpRecord(
+            name="isneginf",
+            source="unary_elementwise/isneginf.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        UnaryPredicateKind.SIGNBIT: OpRecord(
+            name="signbit",
+            source="unary_elementwise/signbit.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+        UnaryPredicateKind.LOGICAL_NOT: OpRecord(
+            name="logical_not",
+            source="unary_elementwise/logical_not.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = UnaryPredicateArgs(
+            x=x,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CastDescriptor(Descriptor):
+    """The problem of a CastPlan: y = x in another dtype, element by element.
+
+    Attributes:
+        kind: which op (CAST unless given).
+        shape: extents of both tensors.
+        element: dtype of x.
+        target: dtype of y.
+    """
+
+    kind: UnaryKind | str = UnaryKind.CAST
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    target: ElementKind | str
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "target": "target",
+    }
+    DEFAULTS: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CastArgs:
+    """The tensors of a CastPlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result; may be exactly x where the elements of both have one size; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+class CastPlan(Plan):
+    """y = x in another dtype, element by element.
+
+    CAST (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): x in another dtype; floats are rounded to
+        even, integers of floats saturate and are 0 for NaN, a bool is whether x is not 0
+        y = x
+
+    `select` checks a CastDescriptor and compiles or loads its kernels.
+    `run` takes CastArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = CastDescriptor
+    ARGS = CastArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out", element="target"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.CAST: OpRecord(
+            name="cast",
+            source="unary_elementwise/cast.cu",
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 0.5, "bf16": 0.5, "f32": 0.5, "f64": 0.5},
+            contraction=False,
+            target="target",
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = CastArgs(
+            x=x,
+            y=y,
         )
         self.run(stream, workspace, args)
 

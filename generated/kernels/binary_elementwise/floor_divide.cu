@@ -1,4 +1,4 @@
-// floor_divide: largest integer not above a / b, which is a / b where b is 0.
+// floor_divide: largest integer not above a / b; where b is 0 it is a / b, of integers 0.
 //   y = a // b
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

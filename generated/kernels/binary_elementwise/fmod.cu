@@ -1,4 +1,4 @@
-// fmod: remainder of a / b with the sign of a, exact; the crate's Remainder.
+// fmod: remainder of a / b with the sign of a, exact; of integers 0 where b is 0; the crate's Remainder.
 //   y = fmod(a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

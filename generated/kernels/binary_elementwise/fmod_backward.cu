@@ -1,4 +1,5 @@
-// fmod_backward: gradients of remainder of a / b with the sign of a, exact; the crate's Remainder.
+// fmod_backward: gradients of remainder of a / b with the sign of a, exact; of integers 0 where b is 0; the crate's
+// Remainder.
 //   da = dy
 //   db = -dy * round((a - fmod(a, b)) / b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.

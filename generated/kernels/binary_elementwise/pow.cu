@@ -1,4 +1,4 @@
-// pow: a to the power of b.
+// pow: a to the power of b; of integers with a negative b the quotient without its fraction.
 //   y = pow(a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

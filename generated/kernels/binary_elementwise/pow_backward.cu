@@ -1,4 +1,4 @@
-// pow_backward: gradients of a to the power of b.
+// pow_backward: gradients of a to the power of b; of integers with a negative b the quotient without its fraction.
 //   power = pow(a, b)
 //   e = b - 1
 //   rest = 0 if isinf(b) else b - (e + 1) if abs(b) < 1 else b - e - 1

@@ -1,4 +1,4 @@
-// remainder: remainder of a / b with the sign of b; the crate's Mod.
+// remainder: remainder of a / b with the sign of b; of integers 0 where b is 0; the crate's Mod.
 //   y = a % b
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

@@ -1,4 +1,4 @@
-// remainder_backward: gradients of remainder of a / b with the sign of b; the crate's Mod.
+// remainder_backward: gradients of remainder of a / b with the sign of b; of integers 0 where b is 0; the crate's Mod.
 //   da = dy
 //   db = -dy * (a // b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.

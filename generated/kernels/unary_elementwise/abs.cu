@@ -1,4 +1,4 @@
-// abs: magnitude of x, with gradient 0 at 0.
+// abs: magnitude of x, with gradient 0 at 0; the smallest integer is its own.
 //   y = abs(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

@@ -1,4 +1,4 @@
-// abs_backward: gradients of magnitude of x, with gradient 0 at 0.
+// abs_backward: gradients of magnitude of x, with gradient 0 at 0; the smallest integer is its own.
 //   dx = dy if x > 0 else -dy if x < 0 else x
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

@@ -1,4 +1,4 @@
-// neg: x with the other sign.
+// neg: x with the other sign; the smallest integer is its own.
 //   y = -x
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>

@@ -1,0 +1,47 @@
+// isclose: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b).
+//   within = abs(a - b) <= atol + rtol * abs(b)
+//   y = a == b or isfinite(a) and isfinite(b) and within or equal_nan and isnan(a) and isnan(b)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/cast.cuh>
+#include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = BARACUDA_ELEMENT;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    A atol;
+    A rtol;
+    bool equal_nan;
+
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        const bool within = baracuda::abs(a - b) <= atol + rtol * baracuda::abs(b);
+        out[0] = A((a == b) | (baracuda::isfinite(a) & baracuda::isfinite(b) & within) | (equal_nan & baracuda::isnan(a) & baracuda::isnan(b)));
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(isclose, contig, 256, Contig) { baracuda::map_contig<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL(isclose, strided, 256, Strided) { baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(isclose, strided64, 256, Strided64) {
+    baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula);
+}
+BARACUDA_KERNEL(isclose, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE
