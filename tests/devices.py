@@ -71,6 +71,8 @@ def _each_program(directions: tuple[str, ...], where: Where | None, marks: Any) 
             pytest.param(op, direction, id=op.stem(direction), marks=marks(op, direction))
             for op in checkout_spec().ops.values()
             for direction in op.programs
+            # Tests that name no dtype run f32.
+            if "f32" in op.dtypes
             if (not directions or direction in directions) and (where is None or where(op, direction))
         ],
     )

@@ -15,7 +15,8 @@ from baracuda.dtypes import ElementKind
 
 # A value for each rule of a descriptor's field that has no default.
 VALUES: dict[str, Any] = {
-    "shape": (3, 20), "axes": (1,), "extent": 4, "f64": 0.5, "i64": 1, "bool": False, "target": ElementKind.F16,
+    "shape": (3, 20), "axes": (1,), "extent": 4, "f64": 0.5, "i64": 1, "bool": False,
+    "target": ElementKind.F16,
 }  # fmt: skip
 
 

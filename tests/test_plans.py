@@ -17,6 +17,7 @@ from small_problems import first_problem
 import baracuda
 import baracuda.kernels as kernels_of_plans
 from baracuda.codegen import kernels, verify
+from baracuda.codegen.spec.model import COMPUTE
 from baracuda.compile import loader
 from baracuda.dtypes import ElementKind
 from baracuda.errors import DriverError
@@ -76,17 +77,24 @@ def test_a_bound_launch_reads_its_memory_anew(backend, op, direction):
     assert prepared.plan.__class__.__name__ in repr(launch)
 
 
+def bound(problem):
+    """The error bound of a problem: of outputs with a dtype of their own that of this one."""
+    own = problem.op.family.result(problem.direction) if problem.op.family.template == "map" else None
+    return problem.ulp[problem.dtype_of(problem.outputs()[0]) if own else problem.dtype]
+
+
 @each_kernel()
 def test_the_guarantee(backend, op, direction, dtype):
     prepared = prepared_of(backend, op, direction, dtype)
     guarantee = prepared.plan.precision_guarantee
     assert isinstance(guarantee, PrecisionGuarantee)
-    compute = "f64" if dtype == "f64" else "f32"
-    assert guarantee.math_precision is MathPrecision(compute)
+    compute = COMPUTE[dtype]
+    exact = verify.is_whole(dtype)
+    assert guarantee.math_precision is MathPrecision("integer" if exact else compute)
     assert guarantee.accumulator is ElementKind(compute)
     assert guarantee.deterministic
     assert guarantee.bit_stable_on_same_hardware
-    assert guarantee.ulp == op.bounds(direction)[dtype]
+    assert guarantee.ulp == bound(prepared.problem)
     assert set(guarantee.batch_invariant) <= set(prepared.problem.outputs())
 
 
@@ -110,7 +118,10 @@ def test_the_sku(backend, op, direction, dtype):
     assert plain["element"] == dtype
     assert plain["category"] == op.family.category
     assert plain["op"].startswith(op.name)
-    assert plain["precision_guarantee"]["ulp"] == op.bounds(direction)[dtype]
+    assert plain["precision_guarantee"]["ulp"] == bound(prepared.problem)
+    result = prepared.problem.dtype_of(prepared.problem.outputs()[0])
+    if op.family.template == "map":
+        assert plain["aux_element"] == (result if result != dtype else None)
     assert sku.backend is (Backend.HOST if backend.kind == "host" else Backend.CUDA)
     assert sku.arch == "host" if backend.kind == "host" else sku.arch.startswith("sm_")
     assert pickle.loads(pickle.dumps(sku)) == sku
@@ -118,8 +129,8 @@ def test_the_sku(backend, op, direction, dtype):
 
 @each_kernel_program()
 def test_skus_differ_where_kernels_do(backend, op, direction):
-    skus = {prepared_of(backend, op, direction, dtype).plan.sku for dtype in op.dtypes}
-    assert len(skus) == len(op.dtypes)
+    skus = {prepared_of(backend, op, direction, dtype).plan.sku for dtype in op.dtypes_of(direction)}
+    assert len(skus) == len(op.dtypes_of(direction))
 
 
 @each_kernel()
@@ -290,7 +301,7 @@ def test_the_batch_of_the_tests_is_what_plans_load(backend, op, direction, monke
         return real(units, device, *rest, **options)
 
     monkeypatch.setattr(kernels_of_plans, "preload", record)
-    for dtype in op.dtypes:
+    for dtype in op.dtypes_of(direction):
         for problem in small_problems(op, direction, dtype):
             problem.plan_class.select(backend.stream, problem.descriptor())
     assert asked

@@ -16,9 +16,9 @@ class Function:
     integer when all arguments are; "whole" takes integers of the element dtype and gives one; "test" gives a
     condition; "exponent" an integer; "ldexp" takes a float and an integer. Functions that are `of_integers`
     take integers of the element dtype, too. `most` is None for any number of arguments. `python` is its
-    spelling in plain Python, None where there is none. `numpy` takes the array module and the arguments. Of a
-    function that is `of_element`, which depends on the element dtype, NumPy's side leaves that aside. `header` is the one
-    beside math.cuh that a kernel must include for it.
+    spelling in plain Python, None where there is none. `numpy` takes the array module and the arguments. Of
+    a function that is `of_element`, which depends on the element dtype, NumPy's side leaves that aside.
+    `header` is the one beside math.cuh that a kernel must include for it.
     """
 
     name: str

@@ -71,8 +71,8 @@ def rounded(values: Any, element: str) -> Any:
 def converted(values: Any, element: str) -> Any:
     """Values in the element kind as a cast has them.
 
-    Floats become integers without their fractions, within the range, 0 for NaN; integers keep their last bits.
-    As a bool everything is true but 0.
+    Floats become integers without their fractions, within the range, 0 for NaN; integers keep their last
+    bits. As a bool everything is true but 0.
     """
     array = np.asarray(values)
     if element == "bool":

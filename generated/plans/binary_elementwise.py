@@ -1716,8 +1716,10 @@ class BinaryCmpPlan(Plan):
 
     ISCLOSE (f16, bf16, f32, f64): whether a and b are equal, or finite with a difference of at most atol
         + rtol * abs(b)
-        within = abs(a - b) <= atol + rtol * abs(b)
-        y = a == b or isfinite(a) and isfinite(b) and within or equal_nan and isnan(a) and isnan(b)
+        finite = isfinite(a) and isfinite(b)
+        near = abs(a - b) <= atol + rtol * abs(b)
+        both_nan = isnan(a) and isnan(b)
+        y = a == b or finite and near or equal_nan and both_nan
 
     LOGICAL_AND (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether neither a nor b is 0
         y = a != 0 and b != 0

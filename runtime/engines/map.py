@@ -37,9 +37,9 @@ class MapEngine(Engine):
         self._empty = size == 0
 
     def result(self) -> ElementKind | None:
-        """The kind of the outputs, where it is another, or a choice."""
+        """The kind of the outputs, where it is another."""
         kind = self.problem.elements[self.problem.op.outputs[0]]
-        return kind if self.problem.op.target or kind is not self.problem.element else None
+        return None if kind is self.problem.element else kind
 
     def pack_size(self) -> int:
         """Elements that a pack has of every tensor: 16 bytes of the larger ones."""

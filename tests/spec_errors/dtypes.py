@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec_errors.case import Cases
+from spec_errors.case import MIX_Y, Cases
 
 CASES = Cases()
 case = CASES.case
@@ -27,12 +27,35 @@ case(
 )
 case(
     "an unknown dtype of an op",
-    ("dtypes: [f32, f64]", "dtypes: [f32, i8]"),
+    ("dtypes: [f32, f64]", "dtypes: [f32, fp8]"),
     errors=[
         (
-            "i8",
-            "ops.total.dtypes: 'i8' is no dtype with a compute type, and no set "
-            "(dtypes with a compute type: f16, bf16, f32, f64)",
+            "fp8",
+            "ops.total.dtypes: 'fp8' is no dtype with a compute type, and no set "
+            "(dtypes with a compute type: f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool)",
+        )
+    ],
+)
+case(
+    "integers that are aggregated",
+    ("dtypes: [f32, f64]", "dtypes: [f32, i8]"),
+    errors=[("i8", "ops.total.dtypes: i8 is a dtype of the template map alone (dtypes of floats)")],
+)
+case(
+    "gradients of integers",
+    ("    dtypes: float\n    attrs:", "    dtypes: [i32]\n    attrs:"),
+    errors=[
+        ("    backward:\n      let: {rest", "ops.mix.backward: integers have no gradients (leave it out)")
+    ],
+)
+case(
+    "a formula that means nothing for integers",
+    ("    dtypes: float\n    attrs:", "    dtypes: [float, i32]\n    attrs:"),
+    errors=[
+        (
+            MIX_Y,
+            "ops.mix.forward.y: a * rest + b * weight: `*` wants numbers of one kind, "
+            "got an integer of the element dtype and a float (f64), at column 1",
         )
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec_errors.case import NUMBER, SHAPES, Cases
+from spec_errors.case import NUMBER, SECOND, SHAPES, Cases
 
 CASES = Cases()
 case = CASES.case
@@ -31,6 +31,28 @@ case(
             "    descriptor:\n      shape: {type: shape, doc: extents of y",
             "families.pair.descriptor: element and other of type element "
             "(one field: {type: element, doc: ...})",
+        )
+    ],
+)
+case(
+    "a target of an input",
+    (NUMBER, f"      kept: {{type: target, doc: x}}\n{NUMBER}"),
+    (SECOND, SECOND.replace("doc:", "dtype: kept, doc:")),
+    errors=[
+        (
+            "dtype: kept",
+            "families.pair.forward.b.dtype: 'kept' is the dtype of outputs of the template map "
+            "(leave it out)",
+        )
+    ],
+)
+case(
+    "outputs of two dtypes",
+    ("db: {io: out,", "db: {io: out, dtype: bool,"),
+    errors=[
+        (
+            "dtype: bool",
+            "families.pair.backward.db.dtype: db has another dtype than da (one for all outputs)",
         )
     ],
 )

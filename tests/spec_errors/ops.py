@@ -193,8 +193,8 @@ case(
         (
             "__import__",
             "ops.total.ref.dx: __import__('os').system('id'): unknown name '__import__' "
-            "(known here: axes, axis, dx, dy, element, extent, index, next_stored, shape, stored, ties, x, "
-            "y, np, math, scipy.special, mpmath), at column 1",
+            "(known here: axes, axis, converted, dx, dy, element, extent, index, integer_bits, next_stored, "
+            "shape, stored, ties, x, y, np, math, scipy.special, mpmath), at column 1",
         )
     ],
 )

@@ -89,7 +89,7 @@ case(
     errors=[
         (
             "dtype: bool",
-            "families.rows.forward.x.dtype: bool is for inputs of the template map (leave it out)",
+            "families.rows.forward.x.dtype: bool is for elements of the template map (leave it out)",
         ),
     ],
 )

@@ -1,6 +1,8 @@
 // isclose: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b).
-//   within = abs(a - b) <= atol + rtol * abs(b)
-//   y = a == b or isfinite(a) and isfinite(b) and within or equal_nan and isnan(a) and isnan(b)
+//   finite = isfinite(a) and isfinite(b)
+//   near = abs(a - b) <= atol + rtol * abs(b)
+//   both_nan = isnan(a) and isnan(b)
+//   y = a == b or finite and near or equal_nan and both_nan
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/cast.cuh>
 #include <baracuda/math.cuh>
@@ -19,8 +21,10 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        const bool within = baracuda::abs(a - b) <= atol + rtol * baracuda::abs(b);
-        out[0] = A((a == b) | (baracuda::isfinite(a) & baracuda::isfinite(b) & within) | (equal_nan & baracuda::isnan(a) & baracuda::isnan(b)));
+        const bool finite = baracuda::isfinite(a) & baracuda::isfinite(b);
+        const bool near = baracuda::abs(a - b) <= atol + rtol * baracuda::abs(b);
+        const bool both_nan = baracuda::isnan(a) & baracuda::isnan(b);
+        out[0] = A((a == b) | (finite & near) | (equal_nan & both_nan));
     }
 };
 
