@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 TYPES = {"f32": np.float32, "f64": np.float64}
 INT_FUNCTIONS = ("abs", "sign", "square", "max", "min", "clamp", "remainder", "floor_divide")
-# What needs an element dtype is a storage header's.
+# What needs an element dtype is a storage header's, what integers alone have is the integers'.
 FLOAT_FUNCTIONS = tuple(
-    name for name, function in FUNCTIONS.items() if not function.of_element and function.header is None
+    name
+    for name, function in FUNCTIONS.items()
+    if not function.of_element and function.header is None and function.rule != "whole"
 )
 SPECIAL_FUNCTIONS = tuple(
     name for name, function in FUNCTIONS.items() if function.header is not None and not function.of_element

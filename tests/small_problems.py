@@ -45,6 +45,8 @@ class Problem:
             shape = self.plan.shapes(self.desc)[rule.name][0]
             fill = random.uniform(0.5, 1.5, shape) if rule.io == "in" else np.full(shape, np.nan)
             kind = element if rule.element in (None, *self.desc.RULES) else ElementKind(rule.element)
+            if self.desc.RULES.get(rule.element) == "target":
+                kind = getattr(self.desc, rule.element)
             if getattr(self.desc, rule.element or "", "") == "compute":
                 kind = element.compute
             arrays[rule.name] = fill.astype(kind.numpy)

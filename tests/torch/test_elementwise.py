@@ -17,7 +17,7 @@ INF, NAN = np.inf, np.nan
 OPS = {
     op.name: op
     for op in load_spec().ops.values()
-    if op.family.name in ("binary", "ternary", "where") and "torch" in op.names
+    if op.family.name in ("binary", "ternary", "where") and "torch" in op.names and "f64" in op.dtypes
 }
 VALUES = (NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -3.0, 2.0**-10, 700.25)
 FEW = (NAN, INF, -INF, 0.0, 1.0, -1.0, 0.25, 2.5, -3.0)
