@@ -137,8 +137,8 @@ class Plan:
                 f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}"
             )
         if op.target and getattr(desc, op.target).value not in op.dtypes:
-            got, wanted = getattr(desc, op.target), ", ".join(op.dtypes)
-            raise Unsupported(f"{name}: {op.target} is {got}, want one of {wanted} for {op.name}")
+            got, known = getattr(desc, op.target), ", ".join(op.dtypes)
+            raise Unsupported(f"{name}: {op.target} is {got}, want one of {known} for {op.name}")
         for violation in cls.violations(desc):
             raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)

@@ -140,8 +140,9 @@ class Checker:
         user = f"`{expr.op}`"
         if expr.op in _BITS:
             own = [self._integer(operand, user) for operand in (expr.left, expr.right)]
-            kinds = [self.type(operand) for operand in (expr.left, expr.right)]
-            return self._meet(*kinds, expr, user) if WHOLE in own else INT
+            if WHOLE not in own:
+                return INT
+            return self._meet(self.type(expr.left), self.type(expr.right), expr, user)
         both = self._meet(self._number(expr.left, user), self._number(expr.right, user), expr, user)
         if is_square(expr):
             return self.type(expr.left)
