@@ -294,7 +294,7 @@ class CudaKernel:
             _fail(self.symbol, error)
 
     def shared_to_hold(self, blocks: int, threads: int) -> int:
-        """Bytes of dynamic shared memory of a block with which a multiprocessor holds at most `blocks`.
+        """Bytes of dynamic shared memory with which a multiprocessor holds at most `blocks` of a kernel.
 
         Where its registers do not suffice for so many, the largest power of two that they suffice for: the last
         wave of a grid would else leave most multiprocessors idle.

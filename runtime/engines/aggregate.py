@@ -35,7 +35,7 @@ LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
 
-#: Rows that blocks share aim at this many: two a multiprocessor of the largest card, in few streams of memory.
+#: Rows that blocks share aim at this many: two a multiprocessor, in few streams of memory.
 BUSY_BLOCKS = 256
 #: Blocks a multiprocessor that aggregate rows without mapping them, by these variants: enough for what they
 #: compute, in few streams of memory.
