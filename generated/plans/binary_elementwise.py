@@ -259,6 +259,7 @@ class BinaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
     }
 
@@ -1061,6 +1062,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.SUB: OpRecord(
             name="sub_backward",
@@ -1078,6 +1080,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.MUL: OpRecord(
             name="mul_backward",
@@ -1095,6 +1098,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
                 "db": ("dy", "a"),
@@ -1116,6 +1120,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
             },
@@ -1136,6 +1141,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1156,6 +1162,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1176,6 +1183,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2_backward",
@@ -1193,6 +1201,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.HYPOT: OpRecord(
             name="hypot_backward",
@@ -1210,6 +1219,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.COPYSIGN: OpRecord(
             name="copysign_backward",
@@ -1227,6 +1237,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "db": ("dy",),
             },
@@ -1247,6 +1258,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "db": ("dy",),
             },
@@ -1267,6 +1279,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
             },
@@ -1287,6 +1300,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.MAXIMUM: OpRecord(
             name="maximum_backward",
@@ -1304,6 +1318,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.FMIN: OpRecord(
             name="fmin_backward",
@@ -1321,6 +1336,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.FMAX: OpRecord(
             name="fmax_backward",
@@ -1338,6 +1354,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.LOGADDEXP: OpRecord(
             name="logaddexp_backward",
@@ -1355,6 +1372,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.LOGADDEXP2: OpRecord(
             name="logaddexp2_backward",
@@ -1372,6 +1390,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.XLOGY: OpRecord(
             name="xlogy_backward",
@@ -1389,6 +1408,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.XLOG1PY: OpRecord(
             name="xlog1py_backward",
@@ -1406,6 +1426,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
     }
 

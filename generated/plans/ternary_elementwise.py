@@ -405,6 +405,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         TernaryKind.LERP: OpRecord(
             name="lerp_tensor_backward",
@@ -422,6 +423,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "c"),
                 "db": ("dy", "c"),
@@ -444,6 +446,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
                 "db": ("dy", "a"),
@@ -466,6 +469,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
                 "db": ("dy", "c"),
@@ -488,6 +492,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
                 "db": ("dy", "c"),
@@ -779,6 +784,7 @@ class WhereBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             flags=("condition",),
         ),
     }

@@ -12,6 +12,7 @@ import torch
 
 import baracuda as bc
 from baracuda.codegen import load_spec
+from baracuda.codegen.formula import reference
 
 INF, NAN = np.inf, np.nan
 OPS = {
@@ -90,7 +91,12 @@ def test_forward_and_backward(name: str) -> None:
     dy = np.linspace(-2, 3, *shape)
     gradients = {f"d{key}": np.empty(shape) for key, value in values.items() if value.dtype != bool}
     asked = [tensor for tensor in inputs if tensor.requires_grad]
-    expected = torch.autograd.grad(want, asked, torch.tensor(dy))
+    try:
+        expected = torch.autograd.grad(want, asked, torch.tensor(dy))
+    except RuntimeError as error:  # of an op that some versions of PyTorch do not differentiate
+        assert "derivative for" in str(error) and "not implemented" in str(error)
+        known = {**values, "dy": dy}
+        expected = [torch.as_tensor(reference(op.ref[key], known) + 0 * dy) for key in gradients]
     saved = {key: value for key, value in values.items() if key in op.programs["backward"].inputs}
     run(op, "backward", shape, dy=dy, **saved, **gradients)
     for (key, got), gradient in zip(gradients.items(), expected, strict=True):

@@ -36,7 +36,8 @@ BARACUDA_FN float widen(bf16 x) { return bit_cast<float>(u32(x.bits) << 16); }
 BARACUDA_FN float widen(f16 x) {
     float y;
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-    return y;
+    // The instruction drops the sign of a NaN.
+    return bit_cast<float>(bit_cast<u32>(y) | u32(x.bits & 0x8000u) << 16);
 }
 BARACUDA_FN void narrow(float x, f16& y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
 BARACUDA_FN void narrow(float x, bf16& y) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
