@@ -121,6 +121,27 @@ template <class Items> BARACUDA_FN float widen_item(const Items& items, int s, c
 }
 template <class Items> BARACUDA_FN auto widen_at(const Items& items, int s) { return widen_item(items, s, items.item[s]); }
 
+// As many flags as a pack has items, in words.
+template <int BYTES> struct FlagWord { using type = u32; };
+template <> struct FlagWord<2> { using type = u16; };
+template <class T> struct alignas(Pack<T>::SIZE) FlagPack {
+    using Word = typename FlagWord<Pack<T>::SIZE>::type;
+    static constexpr int WIDTH = int(sizeof(Word));
+    Word word[Pack<T>::SIZE / WIDTH];
+    BARACUDA_FN bool is_set(int s) const { return (word[s / WIDTH] & u32(0xffu) << s % WIDTH * 8) != 0; }
+};
+template <class T> BARACUDA_FN FlagPack<T> load_flag_pack(const void* from) { return load_whole<FlagPack<T>>(from); }
+template <class T> BARACUDA_FN FlagPack<T> spread_flag_pack(u8 flag) {
+    FlagPack<T> pack;
+    for (auto& word : pack.word) word = typename FlagPack<T>::Word(flag * 0x01010101u);
+    return pack;
+}
+template <class T> BARACUDA_FN Pack<T> spread_pack(T item) {
+    Pack<T> pack;
+    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
+    return pack;
+}
+
 // As many flags as a pack has items, from an address that is a multiple of their number, as a pack of T.
 template <class T> BARACUDA_FN Pack<T> load_flags(const void* from) {
     struct alignas(Pack<T>::SIZE) Flags { u8 item[Pack<T>::SIZE]; };
