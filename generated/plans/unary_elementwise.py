@@ -2922,7 +2922,8 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, min(bound, 800))
+    each = 1 / beta
+    return (beta, each, min(bound, 800))
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3017,7 +3018,8 @@ class UnaryParamPlan(Plan):
         v = x * beta
         z = element_exp_product(1, 1, -abs(v))
         tail = element_exp_product(1, element_log1p_ratio(z), -abs(v))
-        y = x if v > min(bound, 800) else (max(v, 0) + tail) / beta
+        each = 1 / beta
+        y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3217,7 +3219,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aa",
+            attributes="aaa",
             fold=_softplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3373,7 +3375,7 @@ class UnaryParamBackwardPlan(Plan):
         bound = param2 (20 unless given)
         v = x * beta
         r = element_inverse(1 + element_exp_product(1, 1, -abs(v)))
-        dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, v)
+        dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, -abs(v))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative

@@ -2,7 +2,7 @@
 // none.
 //   v = x * beta
 //   r = element_inverse(1 + element_exp_product(1, 1, -abs(v)))
-//   dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, v)
+//   dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, -abs(v))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -23,7 +23,7 @@ struct Formula {
         const A v = x * beta;
         const A r = baracuda::element_inverse<T>(A(1)
             + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v)));
-        out[0] = v > bound ? dy : (v >= A(0) ? dy * r : baracuda::element_exp_product<T>(dy, r, v));
+        out[0] = v > bound ? dy : (v >= A(0) ? dy * r : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(v)));
     }
 };
 
