@@ -132,6 +132,10 @@ _TABLE = (
     _special("trigamma", "gamma.cuh", "derivative of digamma"),
     _two("scaled_exp", numeric.scaled("exp"), "x * e**y where e**y alone may over- or underflow"),
     _two("scaled_exp2", numeric.scaled("exp2"), "x * 2**y where 2**y alone may over- or underflow"),
+    _three(
+        "scaled_product", numeric.scaled_product, "x * y * z where a part may over- or underflow", "float"
+    ),
+    _three("scaled_ratio", numeric.scaled_ratio, "x * y / z**2 where a part may over- or underflow", "float"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     _two("pow", plain("power"), "x**y as Python's floats define it", "math.pow"),
     _two("fmod", plain("fmod"), "remainder with the sign of the dividend, exact", "math.fmod"),
@@ -200,6 +204,7 @@ _TABLE = (
         numeric.exp_product,
         "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
     ),
+    _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
     _element("element_log", 1, 1, plain("log"), "natural logarithm"),
     _element("element_log1p_ratio", 1, 1, numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
     _element(

@@ -181,6 +181,18 @@ def scaled(power_name: str) -> Implementation:
     return call
 
 
+def scaled_product(xp: Any, x: Array, y: Array, z: Array) -> Array:
+    """Multiply with the factors' exponents apart."""
+    parts = mantissa(xp, x) * mantissa(xp, y) * mantissa(xp, z)
+    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) + exponent(xp, z))
+
+
+def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
+    """Compute x * y / z**2 with the exponents apart."""
+    parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z) / mantissa(xp, z)
+    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) - 2 * exponent(xp, z))
+
+
 def exp_product(xp: Any, x: Array, y: Array, power: Array, low: Array | float = 0) -> Array:
     """Compute x * y * e**(power + low), in factors that are normal numbers."""
     return scaled("exp")(xp, x, power + low) * y

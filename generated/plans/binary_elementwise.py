@@ -920,8 +920,7 @@ class BinaryBackwardPlan(Plan):
 
     DIV (f16, bf16, f32, f64): a / b
         da = dy / b
-        db = -ldexp(mantissa(dy) * mantissa(a) / mantissa(b) / mantissa(b), exponent(dy) + exponent(a) - 2 *
-            exponent(b))
+        db = -scaled_ratio(dy, a, b)
 
     FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; the crate's Remainder
         da = dy

@@ -359,8 +359,8 @@ class TernaryBackwardPlan(Plan):
     ADDCMUL (f16, bf16, f32, f64): a + factor * b * c
         factor = param (1 unless given)
         da = dy
-        db = ldexp(mantissa(dy) * mantissa(c) * factor, exponent(dy) + exponent(c))
-        dc = ldexp(mantissa(dy) * mantissa(b) * factor, exponent(dy) + exponent(b))
+        db = scaled_product(dy, c, factor)
+        dc = scaled_product(dy, b, factor)
 
     ADDCDIV (f16, bf16, f32, f64): a + factor * b / c
         factor = param (1 unless given)

@@ -113,7 +113,7 @@ class UnaryPlan(Plan):
         y = sqrt(x)
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        y = rsqrt(x)
+        y = element_rsqrt(x)
 
     CBRT (f16, bf16, f32, f64): cube root
         y = cbrt(x)
@@ -1469,7 +1469,7 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        dx = -(dy * (0.5 * rsqrt(x)) / x)
+        dx = -(dy * (0.5 * element_rsqrt(x)) / x)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)

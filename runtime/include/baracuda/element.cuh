@@ -60,6 +60,14 @@ BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, com
     }
 }
 
+// 1 / sqrt(x)
+template <class T> BARACUDA_FN compute_t<T> element_rsqrt(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (sizeof(compute_t<T>) == 4) return ::rsqrtf(x);
+#endif
+    return rsqrt(x);
+}
+
 // The natural logarithm.
 template <class T> BARACUDA_FN compute_t<T> element_log(compute_t<T> x) {
 #if BARACUDA_ON_DEVICE
