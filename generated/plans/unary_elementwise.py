@@ -206,15 +206,13 @@ class UnaryPlan(Plan):
         y = clamp(x, 0, 6)
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        a = abs(x)
-        z = element_exp_product(1, 1, -a)
+        z = element_exp_product(1, 1, -abs(x))
         r = element_inverse(1 + z)
-        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -a)
+        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        a = abs(x)
-        r = element_inverse(1 + element_exp_product(1, 1, -a))
-        y = r if x >= 0 else element_exp_product(1, r, -a)
+        r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
+        y = r if x >= 0 else element_exp_product(1, r, -abs(x))
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
@@ -294,12 +292,11 @@ class UnaryPlan(Plan):
         y = x * element_inverse(q) if x >= 0 else element_exp_product(-a, element_inverse(q), -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        a = abs(x)
-        z = element_exp_product(1, 1, -a)
+        z = element_exp_product(1, 1, -abs(x))
         p = 1 + 2 * z if x >= 0 else z + 2
         q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
         r = element_quotient(p, q)
-        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -a)
+        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         y = log_sigmoid(x)
@@ -1554,17 +1551,15 @@ class UnaryBackwardPlan(Plan):
         dx = 0 if x <= 0 or x >= 6 else dy
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        a = abs(x)
-        z = element_exp_product(1, 1, -a)
+        z = element_exp_product(1, 1, -abs(x))
         r = element_inverse(1 + z)
         c = clamp(x, -2000, 2000)
         s = fma(c * z if x >= 0 else c, r, 1) * r
-        dx = dy * s if x >= 0 else element_exp_product(dy, s, -a)
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        a = abs(x)
-        z = element_exp_product(1, 1, -a)
-        dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -a)
+        z = element_exp_product(1, 1, -abs(x))
+        dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -abs(x))
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         dx = dy / (1 + abs(x)) / (1 + abs(x))
@@ -1662,14 +1657,13 @@ class UnaryBackwardPlan(Plan):
         dx = dy * s if x >= 0 else element_exp_product(dy, s, -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        a = abs(x)
-        z = element_exp_product(1, 1, -a)
+        z = element_exp_product(1, 1, -abs(x))
         p = 1 + 2 * z if x >= 0 else z + 2
         q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
         r = element_inverse(q)
         c = 4 * clamp(x, -2000, 2000) * (1 + z)
         s = fma(c * z * z if x >= 0 else c, r, p) * r
-        dx = dy * s if x >= 0 else element_exp_product(dy, s, -a)
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         h = max(exp(-abs(x) / 2), smallest_subnormal)

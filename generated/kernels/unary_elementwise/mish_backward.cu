@@ -1,12 +1,11 @@
 // mish_backward: gradients of x times tanh(softplus(x)); Misra 2019.
-//   a = abs(x)
-//   z = element_exp_product(1, 1, -a)
+//   z = element_exp_product(1, 1, -abs(x))
 //   p = 1 + 2 * z if x >= 0 else z + 2
 //   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
 //   r = element_inverse(q)
 //   c = 4 * clamp(x, -2000, 2000) * (1 + z)
 //   s = fma(c * z * z if x >= 0 else c, r, p) * r
-//   dx = dy * s if x >= 0 else element_exp_product(dy, s, -a)
+//   dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -21,14 +20,13 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A a = baracuda::abs(x);
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -a);
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
         const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
         const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
         const A r = baracuda::element_inverse<T>(q);
         const A c = A(4) * baracuda::clamp(x, A(-2000), A(2000)) * (A(1) + z);
         const A s = baracuda::fma(x >= A(0) ? c * z * z : c, r, p) * r;
-        out[0] = x >= A(0) ? dy * s : baracuda::element_exp_product<T>(dy, s, -a);
+        out[0] = x >= A(0) ? dy * s : baracuda::element_exp_product<T>(dy, s, -baracuda::abs(x));
     }
 };
 

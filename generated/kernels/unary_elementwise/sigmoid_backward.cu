@@ -1,7 +1,6 @@
 // sigmoid_backward: gradients of 1 / (1 + exp(-x)), the logistic function.
-//   a = abs(x)
-//   z = element_exp_product(1, 1, -a)
-//   dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -a)
+//   z = element_exp_product(1, 1, -abs(x))
+//   dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,10 +15,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A a = baracuda::abs(x);
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -a);
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
         out[0] = baracuda::element_exp_product<T>(dy, baracuda::element_inverse<T>(baracuda::fma(z, z + A(2), A(1))),
-            -a);
+            -baracuda::abs(x));
     }
 };
 
