@@ -37,7 +37,8 @@ template <class T> BARACUDA_FN compute_t<T> element_quotient(compute_t<T> x, com
 }
 
 // x * y * exp(power + low) for a power of at most 0, beside which low is small. The exponential comes in parts, so that the
-// product is right where it alone is no normal number, for any x and a y that is no extreme; an infinite x stays so. In 16 bits low does not count.
+// product is right where it alone is no normal number, for any x and a y that is no extreme; an infinite x stays so. In 16
+// bits low does not count.
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, compute_t<T> power, compute_t<T> low = 0) {
     using F = compute_t<T>;
@@ -94,14 +95,14 @@ template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) 
 
 // a * ndtr(-a) * exp(a^2 / 2) for a >= 0: a times Mills' ratio over sqrt(2 pi). The shorter ones are minimax for a <= 14.6,
 // where the exponential has left nothing of any product. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is
-// ever less beside it, which counts little of its rounding.
+// ever less beside it, which counts little of its rounding; 7/8 keeps both parts below a power of two for a small a.
 template <class T> BARACUDA_FN compute_t<T> element_mills_moment(compute_t<T> a) {
     if constexpr (is_short<T>) {
         const float over = polynomial(a, 0.50001255f, 0.27912911f, 0.06288861f);
         return element_quotient<T>(a * over, polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f));
     } else if constexpr (sizeof(a) == 4) {
-        const float over = polynomial(a, 2.0f, 1.2618887f, 0.41711313f, 0.07498845f, 0.0062776725f);
-        const float under = polynomial(a, 1.0f, 1.086374f, 0.5667029f, 0.17114483f, 0.02992826f, 0.0025041874f);
+        const float over = polynomial(a, 1.75f, 1.1041527f, 0.36497396f, 0.065614894f, 0.0054929634f);
+        const float under = polynomial(a, 0.875f, 0.95057726f, 0.49586505f, 0.14975172f, 0.026187226f, 0.0021911638f);
         return element_quotient<T>(a, fma(a, 2.5066283f, element_quotient<T>(over, under)));
     } else {
         return a * mills_ratio(a);
