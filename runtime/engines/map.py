@@ -14,8 +14,8 @@ from baracuda.shapes import numel
 
 __all__ = ["MapEngine"]
 
-#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh.
-UNROLL = 4
+#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh, and contig_unroll of a single input.
+UNROLL, UNROLL_OF_ONE = 4, 2
 
 
 class MapEngine(Engine):
@@ -110,7 +110,8 @@ class MapEngine(Engine):
             operands.append(Operand(present, name in op.outputs, aligned))
         if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
             packs = count // size if all(o.aligned for o in operands if o.given) else 0
-            grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
+            unroll = UNROLL_OF_ONE if len(op.inputs) == 1 else UNROLL
+            grid = ceil_div(max(packs, count - packs * size), THREADS * unroll)
             return LaunchStep("contig", grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
         check_rank(self.problem, walk)
         tiles = tiles_for(walk, operands, size)
