@@ -13,7 +13,7 @@ from baracuda.codegen import verify
 from baracuda.codegen.verify.reference import bound_holds
 
 POINTS = 1000
-FAMILIES = ("unary", "unary_param")
+FAMILIES = ("unary", "unary_param", "affine")
 
 
 def hard_points(count: int) -> Any:

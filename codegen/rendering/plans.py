@@ -31,7 +31,7 @@ _ANNOTATIONS = {
     "option": "str",
     "storage": "str",
 }
-_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "bool": "b", "i64": "i"}
+_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
 
 
@@ -111,6 +111,7 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
     fields = {direction: _class_fields(family, direction) for direction in ("forward", "backward")}
     return {
         "plan": family.plan,
+        "article": "an" if family.plan[0] in "AEIO" else "a",
         "doc": family.doc,
         "kind": family.kind,
         "template": family.template,

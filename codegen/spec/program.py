@@ -16,6 +16,7 @@ from baracuda.codegen.formula import (
     F64,
     FUNCTIONS,
     INT,
+    WIDE,
     Call,
     Expr,
     Field,
@@ -57,7 +58,7 @@ ATTRIBUTE_TYPES: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
 
 def kind_of(type_: Type) -> str:
     """The C++ kind of a value of a type."""
-    return {BOOL: "bool", INT: "i64"}.get(type_, "compute")
+    return {BOOL: "bool", INT: "i64", WIDE: "wide"}.get(type_, "compute")
 
 
 def parse_rule(text: str) -> Expr:
@@ -94,7 +95,8 @@ class Builder:
         fields = self.family.fields(self.direction)
         for attribute in self.attributes:
             if attribute.source in fields:
-                self.types[attribute.name] = ATTRIBUTE_TYPES[fields[attribute.source].type]
+                own = ATTRIBUTE_TYPES[fields[attribute.source].type]
+                self.types[attribute.name] = WIDE if attribute.wide else own
         if self.family.axes is not None:
             self.types |= {EXTENT: INT, INDEX: INT}
         for word, name, text in self._in_order(block):
@@ -341,7 +343,7 @@ class Builder:
             return
         if self._follows_from_attributes(expr):
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
-            self.types[name] = type_ if type_ in (BOOL, INT) else F64
+            self.types[name] = type_ if type_ in (BOOL, INT, WIDE) else F64
             return
         self.lets[name] = Statement(name, kind_of(type_), self._fold(expr))
         self.types[name] = COMPUTE if type_ == F64 else type_

@@ -31,6 +31,7 @@ from baracuda.codegen.spec.pairs import PLACES, PairBuilder
 from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
 from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
 from baracuda.codegen.spec.structure import mentions
+from baracuda.codegen.spec.tensors import MAPS
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
@@ -475,4 +476,7 @@ def _resolve_attribute(
         what = f"a default is for fields with `default: {OF_KIND}`, and only these need one"
         problems.add((*path, "default"), what, f"default: a number, and {entry.from_}: {{default: kind}}")
         return None
-    return Attribute(name, entry.from_, require, None if entry.default is None else float(entry.default))
+    if entry.wide and (field.type != "f64" or family.template != MAPS):
+        problems.add((*path, "wide"), f"belongs to f64 of the template {MAPS}", "leave it out")
+    default = None if entry.default is None else float(entry.default)
+    return Attribute(name, entry.from_, require, default, entry.wide)

@@ -201,6 +201,10 @@ class Attribute(Model):
         default=None, description="its value where the descriptor gives none; for fields with `default: kind`"
     )
     require: Expression | None = Field(default=None, description="what its value must satisfy")
+    wide: bool = Field(
+        default=False,
+        description="for f64 in maps: the kernel has it as a double, and computes in double what meets it",
+    )
 
 
 class Direction(Model):

@@ -6,6 +6,9 @@ Generated from ops.yaml by templates/plans_init.py.j2. Do not edit: run `baracud
 from __future__ import annotations
 
 MODULES: dict[str, str] = {
+    "AffineArgs": "unary_elementwise",
+    "AffineDescriptor": "unary_elementwise",
+    "AffinePlan": "unary_elementwise",
     "AttentionKind": "kinds",
     "BinaryArgs": "binary_elementwise",
     "BinaryBackwardArgs": "binary_elementwise",

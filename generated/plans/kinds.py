@@ -159,9 +159,10 @@ class TernaryKind(str, enum.Enum):
 
 
 class UnaryKind(str, enum.Enum):
-    """Ops of UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
+    """Ops of AffinePlan and UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
 
     Attributes:
+        AFFINE: scale * x + shift.
         NEG: x with the other sign.
         ABS: magnitude of x, with gradient 0 at 0.
         SIGN: -1, 0 or 1, and NaN for NaN.
@@ -243,6 +244,7 @@ class UnaryKind(str, enum.Enum):
             of the dtype.
     """
 
+    AFFINE = "affine"
     NEG = "neg"
     ABS = "abs"
     SIGN = "sign"

@@ -1,4 +1,4 @@
-"""UnaryElementwise plans: UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan.
+"""UnaryElementwise plans: UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan, AffinePlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -18,6 +18,9 @@ from baracuda.plan import Plan
 from .kinds import UnaryKind
 
 __all__ = [
+    "AffineArgs",
+    "AffineDescriptor",
+    "AffinePlan",
     "UnaryArgs",
     "UnaryBackwardArgs",
     "UnaryBackwardDescriptor",
@@ -3662,5 +3665,128 @@ class UnaryParamBackwardPlan(Plan):
             dy=dy,
             x=x,
             dx=dx,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineDescriptor(Descriptor):
+    """The problem of an AffinePlan: y = scale * x + shift, element by element.
+
+    Attributes:
+        kind: which op (AFFINE unless given).
+        shape: extents of both tensors.
+        element: dtype of both tensors.
+        scale: the factor of every element, a double whatever the dtype.
+        shift: what is added to every product, a double whatever the dtype.
+    """
+
+    kind: UnaryKind | str = UnaryKind.AFFINE
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    scale: float = 1
+    shift: float = 0
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "scale": "f64",
+        "shift": "f64",
+    }
+    DEFAULTS: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineArgs:
+    """The tensors of an AffinePlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+def _affine_scalars(desc: AffineDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of affine, folded in double precision."""
+    scale = desc.scale
+    shift = desc.shift
+    return (scale, shift)
+
+
+class AffinePlan(Plan):
+    """y = scale * x + shift, element by element.
+
+    AFFINE (f16, bf16, f32, f64): scale * x + shift
+        y = fma(scale, x, shift)
+
+    `select` checks an AffineDescriptor and compiles or loads its kernels.
+    `run` takes AffineArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = AffineDescriptor
+    ARGS = AffineArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.AFFINE: OpRecord(
+            name="affine",
+            source="unary_elementwise/affine.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="dd",
+            fold=_affine_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = AffineArgs(
+            x=x,
+            y=y,
         )
         self.run(stream, workspace, args)
