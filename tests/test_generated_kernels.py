@@ -188,7 +188,7 @@ def test_a_wide_attribute_and_what_follows_from_it_stay_doubles(tmp_path: Path) 
     wide = SMALL_SPEC.replace("{from: number,", "{from: number, wide: true,", 1)
     path.write_text(wide.replace("y: a * rest + b * weight", "y: a * rest + b", 1), encoding="utf-8")
     text = render(load_spec(path))["kernels/pairs/mix.cu"]
-    assert "    double rest;\n" in text
+    assert "    double rest;  // 1 - weight\n" in text
     assert "out[0] = A(double(a) * rest + double(b));" in text
 
 

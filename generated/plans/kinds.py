@@ -159,10 +159,11 @@ class TernaryKind(str, enum.Enum):
 
 
 class UnaryKind(str, enum.Enum):
-    """Ops of AffinePlan and UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
+    """Ops of AffinePlan and PReluBackwardPlan and PReluPlan and UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
 
     Attributes:
         AFFINE: scale * x + shift.
+        PRELU: x where it is positive, else x times a slope, which is a tensor.
         NEG: x with the other sign.
         ABS: magnitude of x, with gradient 0 at 0.
         SIGN: -1, 0 or 1, and NaN for NaN.
@@ -245,6 +246,7 @@ class UnaryKind(str, enum.Enum):
     """
 
     AFFINE = "affine"
+    PRELU = "prelu"
     NEG = "neg"
     ABS = "abs"
     SIGN = "sign"
