@@ -19,7 +19,9 @@ __all__ = [
 
 
 class AttentionKind(str, enum.Enum):
-    """Ops of RopeBackwardPlan and RopePlan and SdpaBackwardPlan and SdpaPlan.
+    """Ops of one kind of plan.
+
+    Plans: RopeBackwardPlan, RopePlan, SdpaBackwardPlan and SdpaPlan.
 
     Attributes:
         ROPE: rotary position embedding of queries or keys; transformers' apply_rotary_pos_emb.
@@ -32,7 +34,9 @@ class AttentionKind(str, enum.Enum):
 
 
 class BinaryKind(str, enum.Enum):
-    """Ops of BinaryBackwardPlan and BinaryParamBackwardPlan and BinaryParamPlan and BinaryPlan.
+    """Ops of one kind of plan.
+
+    Plans: BinaryBackwardPlan, BinaryParamBackwardPlan, BinaryParamPlan and BinaryPlan.
 
     Attributes:
         LERP: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
@@ -87,7 +91,9 @@ class BinaryKind(str, enum.Enum):
 
 
 class NormalizationKind(str, enum.Enum):
-    """Ops of LayerNormBackwardPlan and LayerNormPlan and RMSNormBackwardPlan and RMSNormPlan.
+    """Ops of one kind of plan.
+
+    Plans: LayerNormBackwardPlan, LayerNormPlan, RMSNormBackwardPlan and RMSNormPlan.
 
     Attributes:
         RMS_NORM: x over the root of its mean square, times gamma; torch.nn.functional.rms_norm.
@@ -100,7 +106,9 @@ class NormalizationKind(str, enum.Enum):
 
 
 class ReduceKind(str, enum.Enum):
-    """Ops of ReduceBackwardPlan and ReducePlan.
+    """Ops of one kind of plan.
+
+    Plans: ReduceBackwardPlan and ReducePlan.
 
     Attributes:
         SUM: sum over the reduced axes; torch.sum, jnp.sum.
@@ -127,7 +135,9 @@ class ReduceKind(str, enum.Enum):
 
 
 class SoftmaxKind(str, enum.Enum):
-    """Ops of SoftmaxBackwardPlan and SoftmaxPlan.
+    """Ops of one kind of plan.
+
+    Plans: SoftmaxBackwardPlan and SoftmaxPlan.
 
     Attributes:
         SOFTMAX: exp(x) over its sum; torch.softmax, jax.nn.softmax.
@@ -139,7 +149,9 @@ class SoftmaxKind(str, enum.Enum):
 
 
 class TernaryKind(str, enum.Enum):
-    """Ops of TernaryBackwardPlan and TernaryPlan and WhereBackwardPlan and WherePlan.
+    """Ops of one kind of plan.
+
+    Plans: TernaryBackwardPlan, TernaryPlan, WhereBackwardPlan and WherePlan.
 
     Attributes:
         CLAMP: a between b and c, which is c where b is above c; a has the gradient at both.
@@ -159,7 +171,10 @@ class TernaryKind(str, enum.Enum):
 
 
 class UnaryKind(str, enum.Enum):
-    """Ops of AffinePlan and PReluBackwardPlan and PReluPlan and UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
+    """Ops of one kind of plan.
+
+    Plans: AffinePlan, PReluBackwardPlan, PReluPlan, UnaryBackwardPlan, UnaryParamBackwardPlan,
+        UnaryParamPlan and UnaryPlan.
 
     Attributes:
         AFFINE: scale * x + shift.

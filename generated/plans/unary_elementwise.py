@@ -1,4 +1,7 @@
-"""UnaryElementwise plans: UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan, AffinePlan, PReluPlan, PReluBackwardPlan.
+"""UnaryElementwise plans.
+
+UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan, AffinePlan, PReluPlan,
+    PReluBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
