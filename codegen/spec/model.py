@@ -237,6 +237,14 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class Halves:
+    """The descriptor's fields with the axis along which tensors hold two others, and with their order."""
+
+    axis: str
+    swapped: str
+
+
+@dataclass(frozen=True)
 class TileSet:
     """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp."""
 
@@ -274,6 +282,7 @@ class Family:
     dtypes: tuple[str, ...] = ()
     ulp: Mapping[str, float] = field(default_factory=dict)
     tiles: Mapping[str, TileSet] = field(default_factory=dict)
+    halves: Halves | None = None
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""

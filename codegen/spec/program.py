@@ -37,6 +37,7 @@ from baracuda.codegen.formula import (
 )
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema, vocabulary
+from baracuda.codegen.spec.calls import OpFormula
 from baracuda.codegen.spec.model import (
     Aggregate,
     Attribute,
@@ -77,12 +78,15 @@ class Builder:
     problems: Problems
     path: Path
     places: Mapping[Path, Path] = field(default_factory=dict)  # where what an option adds is written
+    formulas: Mapping[str, OpFormula] = field(default_factory=dict)  # ops that a formula may call
 
     types: dict[str, Type] = field(default_factory=dict)
     folded: dict[str, AttributeValue] = field(default_factory=dict)
     lets: dict[str, Statement] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     states: dict[str, Aggregate] = field(default_factory=dict)
+    called: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
+    inside: tuple[str, ...] = ()  # the ops whose formulas are being put in place of calls
 
     def build(
         self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]
@@ -90,7 +94,7 @@ class Builder:
         """The program of a block, or None with every reason noted."""
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
-        inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
+        inputs = [name for name, tensor in tensors.items() if tensor.io == "in" and not tensor.halves]
         self.types = {name: BOOL if tensors[name].dtype == FLAG else COMPUTE for name in inputs}
         fields = self.family.fields(self.direction)
         for attribute in self.attributes:
@@ -106,7 +110,7 @@ class Builder:
             for name, text in block.outputs.items()
             if (statement := self._output(name, text, tensors))
         ]
-        wanted = [name for name, tensor in tensors.items() if tensor.io == "out"]
+        wanted = _outputs(tensors)
         for name in wanted:
             if name not in block.outputs and not self._may_lack(name, tensors):
                 right = f"the {self.direction} gives {', '.join(wanted)}"
@@ -350,7 +354,7 @@ class Builder:
 
     def _output(self, name: str, text: object, tensors: Mapping[str, schema.Tensor]) -> Statement | None:
         path = self._at(name)
-        outputs = [key for key, tensor in tensors.items() if tensor.io == "out"]
+        outputs = _outputs(tensors)
         if name not in outputs:
             words = [*outputs, *vocabulary.keys(schema.Direction)]
             self.problems.add(
@@ -370,8 +374,9 @@ class Builder:
     def _lowered(self, expr: Expr, path: Path) -> Expr | None:
         """The expression with aggregates and fields of states replaced by names."""
         for name in calls(expr):
-            if name not in FUNCTIONS and name not in self.monoids:
-                right = suggest(name, [*FUNCTIONS, *self.monoids]) or "docs/spec.md lists them"
+            if name not in FUNCTIONS and name not in self.monoids and name not in self.formulas:
+                known = [*FUNCTIONS, *self.monoids, *self.formulas]
+                right = suggest(name, known) or "docs/spec.md lists them"
                 self.problems.add(path, f"{to_text(expr)}: unknown function {name!r}", right)
                 return None
         failed = False
@@ -381,6 +386,8 @@ class Builder:
             replaced: str | None = None
             if isinstance(node, Call) and node.name in self.monoids:
                 replaced = self._aggregate(node, path)
+            elif isinstance(node, Call) and node.name not in FUNCTIONS:
+                replaced = self._result_of(node, path)
             elif isinstance(node, Field) and isinstance(node.value, Name) and node.value.name in self.states:
                 replaced = self._field(self.states[node.value.name], node, path)
             else:
@@ -426,6 +433,51 @@ class Builder:
         self.states[name] = aggregate
         self.types[name] = INT if monoid.value is not None and monoid.value.kind == "i64" else COMPUTE
         return name
+
+    def _result_of(self, call: Call, path: Path) -> str | None:
+        """The name of what another op's formula gives for the arguments of a call; equal calls share it."""
+        formula, given = self.formulas[call.name], call.args
+        if len(given) != len(formula.inputs):
+            what = f"{to_text(call)}: {call.name} is given {len(given)} numbers"
+            self.problems.add(path, what, f"{call.name}({', '.join(formula.inputs)})")
+            return None
+        if call.name in self.inside:
+            self.problems.add(path, f"{to_text(call)}: {call.name} calls itself", "a formula of its own")
+            return None
+        if (call.name, given) in self.called:
+            return self.called[call.name, given]
+        self.inside = (*self.inside, call.name)
+        names: dict[str, Expr] = {}
+        for name, value in zip(formula.inputs, given, strict=True):
+            own = value if isinstance(value, Name) else self._let_of(f"{call.name}_{name}", value, path)
+            if own is not None:
+                names[name] = own
+        result: Name | None = None
+        for name, text in (*formula.lets.items(), ("value", formula.result)):
+            try:
+                value = substitute(parse(text), names)
+            except FormulaError:
+                result = None  # reported where it is written
+                break
+            result = self._let_of(f"{call.name}_{name}", value, path)
+            if result is None:
+                break
+            names[name] = result
+        self.inside = self.inside[:-1]
+        if result is not None:
+            self.called[call.name, given] = result.name
+        return None if result is None else result.name
+
+    def _let_of(self, name: str, value: Expr, path: Path) -> Name | None:
+        """A named value that no formula of the spec names."""
+        expr = self._lowered(value, path)
+        type_ = None if expr is None else self._typed(expr, path)
+        if expr is None or type_ is None:
+            return None
+        own = name if name not in self.types else self._fresh(f"{name}_")
+        self.lets[own] = Statement(own, kind_of(type_), self._fold(expr))
+        self.types[own] = COMPUTE if type_ == F64 else type_
+        return Name(own)
 
     def _follows_from_aggregates(self, operand: Expr) -> bool:
         names = _names([operand, *(statement.value for statement in self._needed([operand]))])
@@ -486,6 +538,11 @@ class Builder:
         while f"{stem}{number}" in self.types:
             number += 1
         return f"{stem}{number}"
+
+
+def _outputs(tensors: Mapping[str, schema.Tensor]) -> list[str]:
+    """The tensors that formulas give."""
+    return [name for name, tensor in tensors.items() if tensor.io == "out" and not tensor.halves]
 
 
 def _mentioned(text: object) -> set[str]:

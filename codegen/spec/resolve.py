@@ -11,6 +11,7 @@ from baracuda.codegen.formula import FUNCTIONS, Expr, FormulaError, calls, check
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.attention import AttentionBuilder
+from baracuda.codegen.spec.calls import OpFormula, callable_ops
 from baracuda.codegen.spec.families import resolve_family
 from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
@@ -58,6 +59,7 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
                 ulp=_bounds(form.ulp, dtypes, where, problems),
             )
     broken = [name for name in file.monoids if name not in monoids]
+    formulas = callable_ops(file.ops, families, base.ops.values())
     ops: dict[str, Op] = {}
     for name, op_entry in file.ops.items():
         known = {**base.families, **file.families}
@@ -65,7 +67,7 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
             right = suggest(op_entry.family, known) or "families: " + ", ".join(known)
             problems.add(("ops", name, "family"), f"unknown family {op_entry.family!r}", right)
         elif op_entry.family in families and not mentions(op_entry.model_dump(), broken):
-            op = _resolve_op(name, op_entry, families[op_entry.family], monoids, dtypes, source)
+            op = _resolve_op(name, op_entry, families[op_entry.family], monoids, formulas, dtypes, source)
             if op is not None:
                 ops[name] = op
     _check_collisions(ops.values(), problems)
@@ -183,6 +185,7 @@ def _resolve_op(
     entry: schema.Op,
     family: Family,
     monoids: Mapping[str, Monoid],
+    formulas: Mapping[str, OpFormula],
     dtypes: _DtypeSets,
     source: Source,
 ) -> Op | None:
@@ -223,7 +226,7 @@ def _resolve_op(
             elif family.tiles:
                 builder = AttentionBuilder(family, direction, attributes, problems, where, places)
             else:
-                builder = Builder(family, direction, monoids, attributes, problems, where, places)
+                builder = Builder(family, direction, monoids, attributes, problems, where, places, formulas)
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
             if program is None:

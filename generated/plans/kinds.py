@@ -10,6 +10,7 @@ import enum
 __all__ = [
     "AttentionKind",
     "BinaryKind",
+    "GatedActivationKind",
     "NormalizationKind",
     "ReduceKind",
     "SoftmaxKind",
@@ -88,6 +89,26 @@ class BinaryKind(str, enum.Enum):
     XLOGY = "xlogy"
     XLOG1PY = "xlog1py"
     HEAVISIDE = "heaviside"
+
+
+class GatedActivationKind(str, enum.Enum):
+    """Ops of one kind of plan.
+
+    Plans: GatedActivationBackwardPlan and GatedActivationPlan.
+
+    Attributes:
+        GLU: a times sigmoid(b); Dauphin et al. 2017.
+        REGLU: a times relu(b); Shazeer 2020.
+        SWIGLU: a times silu(b); Shazeer 2020.
+        GEGLU: a times gelu(b); Shazeer 2020.
+        GEGLU_TANH: a times gelu_tanh(b).
+    """
+
+    GLU = "glu"
+    REGLU = "reglu"
+    SWIGLU = "swiglu"
+    GEGLU = "geglu"
+    GEGLU_TANH = "geglu_tanh"
 
 
 class NormalizationKind(str, enum.Enum):
