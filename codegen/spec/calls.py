@@ -28,8 +28,8 @@ def callable_ops(
 ) -> dict[str, OpFormula]:
     """The formulas that others may call, by name: `silu` of a forward, `silu_backward` of its gradient.
 
-    An op of maps can be called that has one output, no attributes and no options. `entries` are those of the
-    file, `others` those of the spec that it extends.
+    An op of maps can be called that has one output, no attributes, no options and no conditions among its
+    tensors. `entries` are those of the file, `others` those of the spec that it extends.
     """
     found: dict[str, OpFormula] = {}
     for op in others:
@@ -58,13 +58,13 @@ def _add(
     results: list[str],
     plain: bool,
 ) -> None:
+    tensors = family.tensors(direction)
+    plain = plain and all(tensor.dtype is None for tensor in tensors.values())
     if family.template != MAPS or not plain or len(results) != 1:
         return
     try:
         read = {name for text in (*lets.values(), *results) for name in free_names(parse(text))}
     except FormulaError:
         read = set()  # reported where it is written
-    inputs = tuple(
-        name for name, tensor in family.tensors(direction).items() if tensor.io == "in" and name in read
-    )
+    inputs = tuple(name for name, tensor in tensors.items() if tensor.io == "in" and name in read)
     found[stem] = OpFormula(inputs, lets, results[0])

@@ -86,12 +86,15 @@ class Builder:
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     states: dict[str, Aggregate] = field(default_factory=dict)
     called: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
+    own: str = ""
     inside: tuple[str, ...] = ()  # the ops whose formulas are being put in place of calls
+    misled: bool = False  # an op that a formula calls is wrong, which is said where that one is written
 
     def build(
         self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]
     ) -> Program | None:
         """The program of a block, or None with every reason noted."""
+        self.own = stem
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in" and not tensor.halves]
@@ -121,7 +124,7 @@ class Builder:
                     self._at("takes", name), f"unknown tensor {name!r}", "one of " + ", ".join(inputs)
                 )
         self._check_folded(block)
-        if len(self.problems) > before:
+        if len(self.problems) > before or self.misled:
             return None
         results.sort(key=lambda statement: wanted.index(statement.name))
         return self._program(block, stem, options, results, inputs)
@@ -341,7 +344,7 @@ class Builder:
             return
         expr = self._lowered(parsed, path)
         del self.types[name]
-        type_ = None if expr is None else self._typed(expr, path)
+        type_ = None if expr is None else self._typed(expr, path, shown=parsed)
         if expr is None or type_ is None:
             self.types[name] = COMPUTE
             return
@@ -363,7 +366,7 @@ class Builder:
             return None
         parsed = parse_at(text, path, self.problems)
         expr = None if parsed is None else self._lowered(parsed, path)
-        if expr is None or self._typed(expr, path, COMPUTE) is None:
+        if expr is None or self._typed(expr, path, COMPUTE, parsed) is None:
             return None
         if tensors[name].role == "column" and self._follows_from_aggregates(expr):
             what = f"{text}: the sum over the rows of what follows from an aggregate"
@@ -441,32 +444,36 @@ class Builder:
             what = f"{to_text(call)}: {call.name} is given {len(given)} numbers"
             self.problems.add(path, what, f"{call.name}({', '.join(formula.inputs)})")
             return None
-        if call.name in self.inside:
+        if call.name in (self.own, *self.inside):
             self.problems.add(path, f"{to_text(call)}: {call.name} calls itself", "a formula of its own")
             return None
         if (call.name, given) in self.called:
             return self.called[call.name, given]
-        self.inside = (*self.inside, call.name)
         names: dict[str, Expr] = {}
         for name, value in zip(formula.inputs, given, strict=True):
+            if self._typed(value, path, COMPUTE) is None:
+                return None
             own = value if isinstance(value, Name) else self._let_of(f"{call.name}_{name}", value, path)
-            if own is not None:
-                names[name] = own
+            if own is None:
+                return None
+            names[name] = own
+        problems, inside = self.problems, self.inside
+        # What is wrong with an op's own formula is said there.
+        self.problems, self.inside = Problems(""), (*inside, call.name)
         result: Name | None = None
         for name, text in (*formula.lets.items(), ("value", formula.result)):
-            try:
-                value = substitute(parse(text), names)
-            except FormulaError:
-                result = None  # reported where it is written
-                break
-            result = self._let_of(f"{call.name}_{name}", value, path)
+            value_of = parse_at(text, path, self.problems)
+            value = None if value_of is None else substitute(value_of, names)
+            result = None if value is None else self._let_of(f"{call.name}_{name}", value, path)
             if result is None:
+                self.misled = True
                 break
             names[name] = result
-        self.inside = self.inside[:-1]
-        if result is not None:
-            self.called[call.name, given] = result.name
-        return None if result is None else result.name
+        self.problems, self.inside = problems, inside
+        if result is None:
+            return None
+        self.called[call.name, given] = result.name
+        return result.name
 
     def _let_of(self, name: str, value: Expr, path: Path) -> Name | None:
         """A named value that no formula of the spec names."""
@@ -504,11 +511,14 @@ class Builder:
             self.types[name] = INT if kinds[node.name] == "i64" else COMPUTE
         return name
 
-    def _typed(self, expr: Expr, path: Path, want: Type | None = None) -> Type | None:
+    def _typed(
+        self, expr: Expr, path: Path, want: Type | None = None, shown: Expr | None = None
+    ) -> Type | None:
+        """The type of an expression, which a message says as `shown`."""
         try:
             return infer(expr, self.types, want)
         except FormulaError as error:
-            self.problems.add(path, f"{to_text(expr)}: {error}")
+            self.problems.add(path, f"{to_text(shown or expr)}: {error}")
             return None
 
     def _follows_from_attributes(self, expr: Expr) -> bool:

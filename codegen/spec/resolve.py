@@ -204,6 +204,7 @@ def _resolve_op(
     host = _resolve_host(entry, family, options, path, problems)
     if len(problems) > before:
         return None  # the formulas' names are not known
+    failed = False
     programs: dict[str, Program] = {}
     alternatives: list[Program] = []
     for direction, block in (("forward", entry.forward), ("backward", entry.backward)):
@@ -230,6 +231,7 @@ def _resolve_op(
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
             if program is None:
+                failed = True
                 break
             program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems))
             if direction in programs:
@@ -244,7 +246,7 @@ def _resolve_op(
         if key not in family.descriptor or family.descriptor[key].type not in ("f64", "i64"):
             right = numbers_of(family.descriptor)
             problems.add((*path, "samples", key), f"{key!r} is no number of the descriptor", right)
-    if len(problems) > before:
+    if len(problems) > before or failed:
         return None  # what the formulas give and read is not known
     outputs = [output for program in programs.values() for output in program.written]
     for output in outputs:
