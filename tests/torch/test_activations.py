@@ -68,3 +68,93 @@ def test_special_values_of_prelu() -> None:
     same(got_y, y.detach())
     same(got_dx, want[0])
     same(got_dslope, want[1])
+
+
+def gated(kind: str, shape: tuple[int, ...], axis: int | tuple[int, ...], element: str, **more: Any) -> Any:
+    """The forward's and the backward's plan."""
+    fields: dict[str, Any] = {"kind": kind, "shape": shape, "axis": axis, "element": element, **more}
+    return (
+        bc.GatedActivationPlan.select(HOST, bc.GatedActivationDescriptor(**fields)),
+        bc.GatedActivationBackwardPlan.select(HOST, bc.GatedActivationBackwardDescriptor(**fields)),
+    )
+
+
+GATES: dict[str, Any] = {
+    "glu": torch.sigmoid,
+    "reglu": torch.relu,
+    "swiglu": torch.nn.functional.silu,
+    "geglu": torch.nn.functional.gelu,
+    "geglu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+}
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("kind", GATES)
+def test_gates(kind: str, dtype: str) -> None:
+    """In halves, in halves the other way round, and as two tensors, beside PyTorch in double precision."""
+    generator = torch.Generator().manual_seed(3)
+    a, b, dy = (torch.randn(3, 40, generator=generator).mul(3).to(KINDS[dtype]) for _ in range(3))
+    wide = [tensor.double().requires_grad_() for tensor in (a, b)]
+    exact = wide[0] * GATES[kind](wide[1])
+    want = (exact.detach(), *torch.autograd.grad(exact, wide, dy.double()))
+    results = []
+    y, da, db = torch.empty_like(a), torch.empty_like(a), torch.empty_like(a)
+    forward, backward = gated(kind, (3, 40), (), dtype)
+    forward(a=a, b=b, y=y)
+    backward(dy=dy, a=a, b=b, da=da, db=db)
+    results.append((y, da, db))
+    for first in (False, True):
+        x = torch.cat((b, a) if first else (a, b), dim=-1)
+        y, dx = torch.empty_like(a), torch.empty_like(x)
+        forward, backward = gated(kind, (3, 40), 1, dtype, gate_first=first)
+        forward(x=x, y=y)
+        backward(dy=dy, x=x, dx=dx)
+        halves = dx.chunk(2, dim=-1)
+        results.append((y, *(halves[::-1] if first else halves)))
+    kind_of, computed = (
+        torch.finfo(KINDS[dtype]),
+        torch.finfo(KINDS[dtype] if dtype == "f64" else torch.float32),
+    )
+    # PyTorch's double loses digits in the negative tail, and ours where the slope is near 0.
+    size = 1 + b.double().abs()
+    terms = (a.double().abs() * size, dy.double().abs() * size, (dy.double() * a.double()).abs() * size)
+    for result in results:
+        for got, right, term, first in zip(result, want, terms, results[0], strict=True):
+            most = kind_of.eps * right.abs() + 8 * computed.eps * term + kind_of.tiny * kind_of.eps
+            assert ((got.double() - right).abs() <= most).all()
+            assert torch.equal(got, first)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_glu_along_any_axis(axis: int) -> None:
+    """torch.nn.functional.glu, its gradient in place of its input."""
+    generator = torch.Generator().manual_seed(4)
+    x = torch.randn(4, 6, 8, generator=generator, dtype=torch.float64).requires_grad_()
+    want = torch.nn.functional.glu(x, axis)
+    dy = torch.randn(want.shape, generator=generator, dtype=torch.float64)
+    (dx,) = torch.autograd.grad(want, x, dy)
+    forward, backward = gated("glu", tuple(want.shape), axis, "f64")
+    y, both = torch.empty_like(dy), x.detach().clone()
+    forward(x=both, y=y)
+    backward(dy=dy, x=both, dx=both)
+    same(y, want.detach(), 1e-14)
+    same(both, dx, 1e-14)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_special_values_of_gates(kind: str) -> None:
+    """Every one with every one as PyTorch has it, but for silu(-inf) and gelu(-inf), which are 0 here."""
+    pairs = torch.tensor(list(itertools.product(SPECIAL, SPECIAL)), dtype=torch.float64)
+    a, b = (part.contiguous().requires_grad_() for part in pairs.T)
+    want = a * GATES[kind](b)
+    dy = torch.full_like(want, 1.5)
+    gradients = torch.autograd.grad(want, (a, b), dy)
+    y, da, db = (torch.empty_like(dy) for _ in range(3))
+    forward, backward = gated(kind, tuple(dy.shape), (), "f64")
+    forward(a=a.detach(), b=b.detach(), y=y)
+    backward(dy=dy, a=a.detach(), b=b.detach(), da=da, db=db)
+    alike = torch.isfinite(b) if kind not in ("glu", "reglu") else torch.ones_like(b, dtype=torch.bool)
+    usual = alike & torch.isfinite(a)
+    same(y[alike], want.detach()[alike], 1e-14)
+    same(da[alike], gradients[0][alike], 1e-14)
+    same(db[usual], gradients[1][usual], 1e-14)
