@@ -453,18 +453,19 @@ class Builder:
         for name, value in zip(formula.inputs, given, strict=True):
             if self._typed(value, path, COMPUTE) is None:
                 return None
-            own = value if isinstance(value, Name) else self._let_of(f"{call.name}_{name}", value, path)
-            if own is None:
+            known = value if isinstance(value, Name) else self._let_of(f"{call.name}_{name}", value, path)
+            if known is None:
                 return None
-            names[name] = own
+            names[name] = known
         problems, inside = self.problems, self.inside
         # What is wrong with an op's own formula is said there.
         self.problems, self.inside = Problems(""), (*inside, call.name)
         result: Name | None = None
         for name, text in (*formula.lets.items(), ("value", formula.result)):
-            value_of = parse_at(text, path, self.problems)
-            value = None if value_of is None else substitute(value_of, names)
-            result = None if value is None else self._let_of(f"{call.name}_{name}", value, path)
+            own = parse_at(text, path, self.problems)
+            result = None
+            if own is not None:
+                result = self._let_of(f"{call.name}_{name}", substitute(own, names), path)
             if result is None:
                 self.misled = True
                 break
