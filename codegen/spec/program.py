@@ -87,6 +87,7 @@ class Builder:
     states: dict[str, Aggregate] = field(default_factory=dict)
     called: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     own: str = ""
+    told: Problems = field(default_factory=lambda: Problems(""))
     inside: tuple[str, ...] = ()  # the ops whose formulas are being put in place of calls
     misled: bool = False  # an op that a formula calls is wrong, which is said where that one is written
 
@@ -94,7 +95,7 @@ class Builder:
         self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]
     ) -> Program | None:
         """The program of a block, or None with every reason noted."""
-        self.own = stem
+        self.own, self.told = stem, self.problems
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in" and not tensor.halves]
@@ -444,9 +445,11 @@ class Builder:
             what = f"{to_text(call)}: {call.name} is given {len(given)} numbers"
             self.problems.add(path, what, f"{call.name}({', '.join(formula.inputs)})")
             return None
-        if call.name in (self.own, *self.inside):
-            self.problems.add(path, f"{to_text(call)}: {call.name} calls itself", "a formula of its own")
+        if call.name == self.own:
+            self.told.add(path, f"{call.name} calls itself", "a formula without it")
             return None
+        if call.name in self.inside:
+            return None  # as it says itself
         if (call.name, given) in self.called:
             return self.called[call.name, given]
         names: dict[str, Expr] = {}

@@ -132,7 +132,26 @@ halves(
     errors=[
         (
             "y: smooth(x) / size",
-            "ops.smooth.forward.y: smooth(x): smooth calls itself (a formula of its own)",
+            "ops.smooth.forward.y: smooth calls itself (a formula without it)",
+        ),
+    ],
+)
+halves(
+    "two ops that call each other",
+    ("      y: x / size\n", "      y: x / other(size)\n"),
+    (
+        "  smooth_gate:\n",
+        "  other:\n    family: single\n    doc: the other\n    dtypes: [f16, f32]\n    forward:\n"
+        "      y: smooth(x) + 1\n    ref: {y: x}\n    ulp: {f16: 1, f32: 3}\n  smooth_gate:\n",
+    ),
+    errors=[
+        (
+            "y: x / other(size)",
+            "ops.smooth.forward.y: smooth calls itself (a formula without it)",
+        ),
+        (
+            "y: smooth(x) + 1",
+            "ops.other.forward.y: other calls itself (a formula without it)",
         ),
     ],
 )
