@@ -430,7 +430,7 @@ class Plan:
     def _pack(self, step: LaunchStep) -> Launch:
         """A launch with null pointers."""
         kernel = self._kernels[step.variant]
-        held = kernel.shared_to_hold(step.resident) if step.resident else 0
+        held = kernel.shared_to_hold(step.resident, step.threads) if step.resident else 0
         return kernel.pack((step.grid, 1, 1), step.threads, max(step.shared, held), step.blank)
 
     def _by_name(self, tensors: Row) -> Tensors:

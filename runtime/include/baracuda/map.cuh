@@ -38,16 +38,16 @@ BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT
 // The formula of each item of the inputs' packs; `place(o)` is where output o's pack begins.
 template <class T, int IN, int OUT, class Formula, class Place>
 BARACUDA_FN void map_pack(const Pack<T> (&x)[IN], void* const (&to)[OUT], const Place& place, const Formula& formula) {
-    Pack<T> y[OUT];
+    compute_t<T> y[OUT][Pack<T>::SIZE];
     BARACUDA_UNROLL
     for (int s = 0; s < Pack<T>::SIZE; ++s) {
         compute_t<T> in[IN], out[OUT];
         for (int i = 0; i < IN; ++i) in[i] = widen_at(x[i], s);
         formula(in, out);
-        for (int o = 0; o < OUT; ++o) y[o].item[s] = rounded<T>(out[o]);
+        for (int o = 0; o < OUT; ++o) y[o][s] = out[o];
     }
     for (int o = 0; o < OUT; ++o)
-        if (to[o]) store_pack(static_cast<T*>(to[o]) + place(o), y[o]);
+        if (to[o]) store_pack(static_cast<T*>(to[o]) + place(o), rounded_pack<T>(y[o]));
 }
 
 template <class T, int IN, int OUT, int FLAGS, class Formula>
