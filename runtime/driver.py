@@ -296,8 +296,8 @@ class CudaKernel:
     def shared_to_hold(self, blocks: int, threads: int) -> int:
         """Bytes of dynamic shared memory with which a multiprocessor holds at most `blocks` of a kernel.
 
-        Where its registers do not suffice for so many, the largest power of two that they suffice for: the last
-        wave of a grid would else leave most multiprocessors idle.
+        Where its registers do not suffice for so many, the largest power of two that they suffice for: else
+        the last wave of a grid leaves most multiprocessors idle.
         """
         a_thread = -(-self._attribute(_FUNCTION_REGISTERS) // _REGISTERS_STEP) * _REGISTERS_STEP
         fit = max(_device_attribute(_DEVICE_REGISTERS, self.index) // max(a_thread * threads, 1), 1)

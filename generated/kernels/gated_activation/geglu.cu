@@ -3,7 +3,7 @@
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/normal.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -14,9 +14,12 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        const A gelu_h = baracuda::gaussian(b / A(2));
-        const A gelu_value = b >= A(0) ? b * baracuda::ndtr(b) : baracuda::max(b, A(-1000)) * gelu_h
-            * (baracuda::erfcx(-b * A(0.7071067811865476)) / A(2)) * gelu_h;
+        const A gelu_a = baracuda::min(baracuda::abs(b), A(60));
+        const A gelu_t = gelu_a * gelu_a;
+        const A gelu_low = baracuda::fma(gelu_a, gelu_a, -gelu_t);
+        const A gelu_tail = baracuda::element_exp_product<T>(A(1), baracuda::element_mills_moment<T>(gelu_a),
+            -gelu_t / A(2), -gelu_low / A(2));
+        const A gelu_value = b >= A(0) ? b - gelu_tail : -gelu_tail;
         out[0] = a * gelu_value;
     }
 };

@@ -4,7 +4,7 @@
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/normal.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -16,18 +16,19 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        const A gelu_h = baracuda::gaussian(b / A(2));
-        const A gelu_value = b >= A(0) ? b * baracuda::ndtr(b) : baracuda::max(b, A(-1000)) * gelu_h
-            * (baracuda::erfcx(-b * A(0.7071067811865476)) / A(2)) * gelu_h;
+        const A gelu_a = baracuda::min(baracuda::abs(b), A(60));
+        const A gelu_t = gelu_a * gelu_a;
+        const A gelu_low = baracuda::fma(gelu_a, gelu_a, -gelu_t);
+        const A gelu_tail = baracuda::element_exp_product<T>(A(1), baracuda::element_mills_moment<T>(gelu_a),
+            -gelu_t / A(2), -gelu_low / A(2));
+        const A gelu_value = b >= A(0) ? b - gelu_tail : -gelu_tail;
         const A gelu_backward_dy = dy * a;
-        const A gelu_backward_h = baracuda::max(baracuda::gaussian(b / A(2)),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A gelu_backward_z = baracuda::clamp(b, A(-1000), A(1000));
-        const A gelu_backward_part = gelu_backward_z * A(0.3989422804014327);
-        const A gelu_backward_value = b >= A(0) ? gelu_backward_dy
-            * (baracuda::ndtr(b) + gelu_backward_part * gelu_backward_h * gelu_backward_h) : gelu_backward_dy
-                * gelu_backward_h * (baracuda::erfcx(-gelu_backward_z * A(0.7071067811865476)) / A(2)
-                    + gelu_backward_part) * gelu_backward_h;
+        const A gelu_backward_a = baracuda::min(baracuda::abs(b), A(60));
+        const A gelu_backward_t = gelu_backward_a * gelu_backward_a;
+        const A gelu_backward_low = baracuda::fma(gelu_backward_a, gelu_backward_a, -gelu_backward_t);
+        const A gelu_backward_tail = baracuda::element_exp_product<T>(b >= A(0) ? A(1) : gelu_backward_dy,
+            baracuda::element_mills_excess<T>(gelu_backward_a), -gelu_backward_t / A(2), -gelu_backward_low / A(2));
+        const A gelu_backward_value = b >= A(0) ? gelu_backward_dy * (A(1) - gelu_backward_tail) : gelu_backward_tail;
         out[0] = dy * gelu_value;
         out[1] = gelu_backward_value;
     }

@@ -3,6 +3,7 @@
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -24,13 +25,11 @@ struct Formula {
                         + (gelu_tanh_t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
         const A gelu_tanh_v = gelu_tanh_a * gelu_tanh_p;
         const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
-        const A gelu_tanh_h = baracuda::max(baracuda::exp(-gelu_tanh_v / A(2)),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A gelu_tanh_z = gelu_tanh_h * gelu_tanh_h;
-        const A gelu_tanh_g = A(1) - gelu_tanh_low * (A(1) - gelu_tanh_low / A(2) * (A(1) - gelu_tanh_low / A(3)));
-        const A gelu_tanh_q = A(1) + gelu_tanh_z * gelu_tanh_g;
-        const A gelu_tanh_value = b >= A(0) ? b / gelu_tanh_q : -gelu_tanh_a * gelu_tanh_h / gelu_tanh_q * gelu_tanh_g
-            * gelu_tanh_h;
+        const A gelu_tanh_z = baracuda::element_exp_product<T>(A(1), A(1), -gelu_tanh_v, -gelu_tanh_low);
+        const A gelu_tanh_q = A(1) + gelu_tanh_z;
+        const A gelu_tanh_value = b >= A(0) ? b * baracuda::element_inverse<T>(gelu_tanh_q)
+            : baracuda::element_exp_product<T>(-gelu_tanh_a, baracuda::element_inverse<T>(gelu_tanh_q), -gelu_tanh_v,
+                -gelu_tanh_low);
         out[0] = a * gelu_tanh_value;
     }
 };

@@ -4,6 +4,7 @@
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -16,12 +17,10 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A sigmoid_backward_dy = dy * a;
-        const A sigmoid_backward_z = baracuda::exp(-baracuda::abs(b));
-        const A sigmoid_backward_h = baracuda::max(baracuda::exp(-baracuda::abs(b) / A(2)),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A sigmoid_backward_value = baracuda::abs(b) < A(40) ? sigmoid_backward_dy
-            * (sigmoid_backward_z / ((A(1) + sigmoid_backward_z) * (A(1) + sigmoid_backward_z))) : sigmoid_backward_dy
-                * sigmoid_backward_h * sigmoid_backward_h;
+        const A sigmoid_backward_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
+        const A sigmoid_backward_value = baracuda::element_exp_product<T>(sigmoid_backward_dy,
+            baracuda::element_inverse<T>(baracuda::fma(sigmoid_backward_z, sigmoid_backward_z + A(2), A(1))),
+                -baracuda::abs(b));
         out[0] = dy * baracuda::sigmoid(b);
         out[1] = sigmoid_backward_value;
     }

@@ -3,6 +3,7 @@
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,9 +14,10 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        const A silu_h = baracuda::exp(-baracuda::abs(b) / A(2));
-        const A silu_q = A(1) + silu_h * silu_h;
-        const A silu_value = b >= A(0) ? b / silu_q : baracuda::max(b, A(-2000)) * silu_h / silu_q * silu_h;
+        const A silu_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
+        const A silu_r = baracuda::element_inverse<T>(A(1) + silu_z);
+        const A silu_value = b >= A(0) ? b * silu_r
+            : baracuda::element_exp_product<T>(baracuda::max(b, A(-2000)), silu_r, -baracuda::abs(b));
         out[0] = a * silu_value;
     }
 };

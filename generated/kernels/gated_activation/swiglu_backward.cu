@@ -4,6 +4,7 @@
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,18 +16,18 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        const A silu_h = baracuda::exp(-baracuda::abs(b) / A(2));
-        const A silu_q = A(1) + silu_h * silu_h;
-        const A silu_value = b >= A(0) ? b / silu_q : baracuda::max(b, A(-2000)) * silu_h / silu_q * silu_h;
+        const A silu_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
+        const A silu_r = baracuda::element_inverse<T>(A(1) + silu_z);
+        const A silu_value = b >= A(0) ? b * silu_r
+            : baracuda::element_exp_product<T>(baracuda::max(b, A(-2000)), silu_r, -baracuda::abs(b));
         const A silu_backward_dy = dy * a;
-        const A silu_backward_h = baracuda::max(baracuda::exp(-baracuda::abs(b) / A(2)),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A silu_backward_q = A(1) + silu_backward_h * silu_backward_h;
-        const A silu_backward_z = baracuda::clamp(b, A(-2000), A(2000));
-        const A silu_backward_value = b >= A(0) ? silu_backward_dy
-            * ((A(1) + silu_backward_z * silu_backward_h * silu_backward_h / silu_backward_q) / silu_backward_q)
-                : silu_backward_dy * silu_backward_h * (A(1) + silu_backward_z / silu_backward_q) / silu_backward_q
-                    * silu_backward_h;
+        const A silu_backward_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
+        const A silu_backward_r = baracuda::element_inverse<T>(A(1) + silu_backward_z);
+        const A silu_backward_c = baracuda::clamp(b, A(-2000), A(2000));
+        const A silu_backward_s = baracuda::fma(b >= A(0) ? silu_backward_c * silu_backward_z : silu_backward_c,
+            silu_backward_r, A(1)) * silu_backward_r;
+        const A silu_backward_value = b >= A(0) ? silu_backward_dy * silu_backward_s
+            : baracuda::element_exp_product<T>(silu_backward_dy, silu_backward_s, -baracuda::abs(b));
         out[0] = dy * silu_value;
         out[1] = silu_backward_value;
     }

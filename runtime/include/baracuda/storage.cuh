@@ -36,7 +36,8 @@ BARACUDA_FN float widen(bf16 x) { return bit_cast<float>(u32(x.bits) << 16); }
 BARACUDA_FN float widen(f16 x) {
     float y;
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-    return y;
+    // The instruction drops the sign of a NaN.
+    return bit_cast<float>(bit_cast<u32>(y) | u32(x.bits & 0x8000u) << 16);
 }
 BARACUDA_FN void narrow(float x, f16& y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
 BARACUDA_FN void narrow(float x, bf16& y) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
@@ -144,6 +145,27 @@ template <class Items, class T, int COUNT> BARACUDA_FN Items rounded_items(const
     }
 }
 template <class T> BARACUDA_FN Pack<T> rounded_pack(const compute_t<T> (&x)[Pack<T>::SIZE]) { return rounded_items<Pack<T>, T>(x); }
+
+// As many flags as a pack has items, in words.
+template <int BYTES> struct FlagWord { using type = u32; };
+template <> struct FlagWord<2> { using type = u16; };
+template <class T> struct alignas(Pack<T>::SIZE) FlagPack {
+    using Word = typename FlagWord<Pack<T>::SIZE>::type;
+    static constexpr int WIDTH = int(sizeof(Word));
+    Word word[Pack<T>::SIZE / WIDTH];
+    BARACUDA_FN bool is_set(int s) const { return (word[s / WIDTH] & u32(0xffu) << s % WIDTH * 8) != 0; }
+};
+template <class T> BARACUDA_FN FlagPack<T> load_flag_pack(const void* from) { return load_whole<FlagPack<T>>(from); }
+template <class T> BARACUDA_FN FlagPack<T> spread_flag_pack(u8 flag) {
+    FlagPack<T> pack;
+    for (auto& word : pack.word) word = typename FlagPack<T>::Word(flag * 0x01010101u);
+    return pack;
+}
+template <class T> BARACUDA_FN Pack<T> spread_pack(T item) {
+    Pack<T> pack;
+    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
+    return pack;
+}
 
 // As many flags as a pack has items, from an address that is a multiple of their number, as a pack of T.
 template <class T> BARACUDA_FN Pack<T> load_flags(const void* from) {
