@@ -480,13 +480,17 @@ class Builder:
         return result.name
 
     def _let_of(self, name: str, value: Expr, path: Path) -> Name | None:
-        """A named value that no formula of the spec names."""
+        """A named value that no formula of the spec names; one that is there already where it is equal."""
         expr = self._lowered(value, path)
         type_ = None if expr is None else self._typed(expr, path)
         if expr is None or type_ is None:
             return None
+        folded, kind = self._fold(expr), kind_of(type_)
+        for known in self.lets.values():
+            if known.value == folded and known.kind == kind:
+                return Name(known.name)
         own = name if name not in self.types else self._fresh(f"{name}_")
-        self.lets[own] = Statement(own, kind_of(type_), self._fold(expr))
+        self.lets[own] = Statement(own, kind, folded)
         self.types[own] = COMPUTE if type_ == F64 else type_
         return Name(own)
 

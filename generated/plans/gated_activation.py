@@ -153,7 +153,7 @@ class GatedActivationPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
         GatedActivationKind.REGLU: OpRecord(
@@ -187,7 +187,7 @@ class GatedActivationPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
         GatedActivationKind.GEGLU: OpRecord(
@@ -204,7 +204,7 @@ class GatedActivationPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 7.0, "f64": 7.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
         GatedActivationKind.GEGLU_TANH: OpRecord(
@@ -221,7 +221,7 @@ class GatedActivationPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 7.0, "f64": 7.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
     }
@@ -351,7 +351,7 @@ class GatedActivationBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
         GatedActivationKind.REGLU: OpRecord(
@@ -385,7 +385,7 @@ class GatedActivationBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
         GatedActivationKind.GEGLU: OpRecord(
@@ -402,7 +402,7 @@ class GatedActivationBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 7.0, "f64": 7.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
         GatedActivationKind.GEGLU_TANH: OpRecord(
@@ -419,7 +419,7 @@ class GatedActivationBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 7.0, "f64": 7.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
         ),
     }

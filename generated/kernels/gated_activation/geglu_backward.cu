@@ -23,11 +23,8 @@ struct Formula {
             -gelu_t / A(2), -gelu_low / A(2));
         const A gelu_value = b >= A(0) ? b - gelu_tail : -gelu_tail;
         const A gelu_backward_dy = dy * a;
-        const A gelu_backward_a = baracuda::min(baracuda::abs(b), A(60));
-        const A gelu_backward_t = gelu_backward_a * gelu_backward_a;
-        const A gelu_backward_low = baracuda::fma(gelu_backward_a, gelu_backward_a, -gelu_backward_t);
         const A gelu_backward_tail = baracuda::element_exp_product<T>(b >= A(0) ? A(1) : gelu_backward_dy,
-            baracuda::element_mills_excess<T>(gelu_backward_a), -gelu_backward_t / A(2), -gelu_backward_low / A(2));
+            baracuda::element_mills_excess<T>(gelu_a), -gelu_t / A(2), -gelu_low / A(2));
         const A gelu_backward_value = b >= A(0) ? gelu_backward_dy * (A(1) - gelu_backward_tail) : gelu_backward_tail;
         out[0] = dy * gelu_value;
         out[1] = gelu_backward_value;
