@@ -129,6 +129,11 @@ class Tensor(Model):
         default=None,
         description="for an output of attention: the input whose heads may share memory, as its own may",
     )
+    halves: list[Identifier] = Field(
+        default=[],
+        description="two tensors that this one holds side by side where the family's `halves` name an axis; "
+        "formulas know them, and not this one",
+    )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
     )
@@ -144,6 +149,15 @@ class Pairs(Model):
         description="the option that says where a pair's elements lie: interleaved (2i and 2i + 1) or half "
         "(i and i + half the extent)"
     )
+
+
+class Halves(Model):
+    """How a tensor holds two others, in families whose operands are halves of one tensor or tensors."""
+
+    axis: Identifier = Field(
+        description="the field with the axis along which the halves lie; (): they are tensors of their own"
+    )
+    swapped: Identifier = Field(description="the field of type bool that says whether the second is first")
 
 
 class Tiles(Model):
@@ -183,6 +197,7 @@ class Family(Model):
         default=None, description="the descriptor's field with the aggregated axes"
     )
     pairs: Pairs | None = Field(default=None, description="the elements that come in pairs, for rotate")
+    halves: Halves | None = Field(default=None, description="how tensors hold two others, in maps")
     tiles: dict[str, Tiles] = Field(
         default={}, description="for attention: the tiles of a dtype or dtype set"
     )
@@ -204,6 +219,10 @@ class Attribute(Model):
         default=None, description="its value where the descriptor gives none; for fields with `default: kind`"
     )
     require: Expression | None = Field(default=None, description="what its value must satisfy")
+    wide: bool = Field(
+        default=False,
+        description="for f64 in maps: the kernel has it as a double, and computes in double what meets it",
+    )
 
 
 class Direction(Model):
