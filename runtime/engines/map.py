@@ -20,8 +20,8 @@ __all__ = ["MapEngine"]
 #: A tensor that an operand is, or a view of it, and its pointer as a launch names it.
 _Found = tuple["TensorRef | None", "str | tuple[str, int] | None"]
 
-#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh.
-UNROLL = 4
+#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh, and contig_unroll of a single input.
+UNROLL, UNROLL_OF_ONE = 4, 2
 
 
 class MapEngine(Engine):
@@ -137,7 +137,8 @@ class MapEngine(Engine):
             ways.append(Operand(present, name in op.outputs, aligned))
         if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
             packs = count // size if all(o.aligned for o in ways if o.given) else 0
-            grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
+            unroll = UNROLL_OF_ONE if len(op.inputs) == 1 else UNROLL
+            grid = ceil_div(max(packs, count - packs * size), THREADS * unroll)
             return LaunchStep("contig", grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
         check_rank(self.problem, walk)
         tiles = tiles_for(walk, ways, size)
