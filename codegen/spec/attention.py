@@ -24,7 +24,15 @@ from baracuda.codegen.formula import (
 )
 from baracuda.codegen.problems import Path, Problems
 from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import Attribute, AttributeValue, Family, Program, Statement
+from baracuda.codegen.spec.model import (
+    Attribute,
+    AttributeValue,
+    Family,
+    Program,
+    Statement,
+    SumTileSet,
+    TileSet,
+)
 from baracuda.codegen.spec.program import ATTRIBUTE_TYPES, kind_of
 from baracuda.codegen.spec.rules import condition, parse_at
 
@@ -95,8 +103,30 @@ def check_family(entry: schema.Family, path: Path, problems: Problems) -> None:
                 problems.add((*where, "shares"), f"no tensor {tensor.shares!r}", "an input of the direction")
 
 
+def tile_set(tiles: schema.Tiles) -> TileSet:
+    """The tiles of a dtype as they stand in the spec."""
+    return TileSet(
+        tuple(tiles.heads),
+        tiles.queries,
+        tiles.keys,
+        tiles.rows,
+        tiles.scores or tiles.keys,
+        SumTileSet(**tiles.sums.model_dump()),
+    )
+
+
 def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
+    sums = tiles.sums
+    for word, number in (("stages", sums.stages - 1), ("down", sums.down), ("across", sums.across), ("split", sums.split)):
+        if number < 1:
+            least = 2 if word == "stages" else 1
+            problems.add((*path, "sums", word), f"is {getattr(sums, word)}", f"at least {least}")
+            return
     for word, numbers, step in (
+        ("scores", [tiles.scores or tiles.keys], 2 * _STEP),
+        ("sums.rows", [sums.rows], 2 * _STEP * sums.down),
+        ("sums.depth", [sums.depth], _STEP * sums.split),
+        ("sums.across", [head // sums.across for head in tiles.heads], _STEP),
         ("heads", tiles.heads, 2 * _STEP),
         ("rows", [tiles.rows], _STEP),
         ("queries", [tiles.queries], max(tiles.rows, _STEP)),
@@ -107,7 +137,7 @@ def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
             or any(number <= 0 or number % step for number in numbers)
             or numbers != sorted(numbers)
         ):
-            problems.add((*path, word), f"is {numbers}", f"multiples of {step}, ascending")
+            problems.add((*path, *word.split(".")), f"is {numbers}", f"multiples of {step}, ascending")
 
 
 @dataclass

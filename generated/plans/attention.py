@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from baracuda.contract import OpRecord, TensorRule, TileRecord, no_scalars
+from baracuda.contract import OpRecord, SumTileRecord, TensorRule, TileRecord, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
@@ -1003,10 +1003,10 @@ class SdpaPlan(Plan):
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
-                "f16": TileRecord((64, 128), 128, 32, 32),
-                "bf16": TileRecord((64, 128), 128, 32, 32),
-                "f32": TileRecord((64, 128), 128, 32, 32),
-                "f64": TileRecord((64,), 64, 32, 16),
+                "f16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "bf16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 4))),
+                "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 2))),
             },
         ),
     }
@@ -1032,10 +1032,10 @@ class SdpaPlan(Plan):
                 contraction=True,
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
-                    "f16": TileRecord((64, 128), 128, 32, 32),
-                    "bf16": TileRecord((64, 128), 128, 32, 32),
-                    "f32": TileRecord((64, 128), 128, 32, 32),
-                    "f64": TileRecord((64,), 64, 32, 16),
+                    "f16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                    "bf16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                    "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 4))),
+                    "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 2))),
                 },
             ),
         ),
@@ -1166,10 +1166,10 @@ class SdpaBackwardPlan(Plan):
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
-                "f16": TileRecord((64, 128), 128, 32, 32),
-                "bf16": TileRecord((64, 128), 128, 32, 32),
-                "f32": TileRecord((64, 128), 128, 32, 32),
-                "f64": TileRecord((64,), 64, 32, 16),
+                "f16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "bf16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 4))),
+                "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 2))),
             },
         ),
     }

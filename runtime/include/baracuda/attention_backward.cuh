@@ -1,25 +1,30 @@
-// The gradients of scaled dot-product attention, from the weights that the forward saved: first those of the scores
-// together with dq, then, as sums over queries, dk and dv (attention_key_sums.cuh).
+// The gradients of scaled dot-product attention, from the weights that the forward saved: first those of the scores, then,
+// as sums of items with these and with the weights, dq, dk and dv (attention_sums.cuh). Where there is no memory for the
+// scores' gradients, dq is summed where they are found.
 #pragma once
-#include <baracuda/attention_key_sums.cuh>
+#include <baracuda/attention_sums.cuh>
 
 namespace baracuda {
 
-// The gradients of the scores, and of q.
+// The gradients of the scores, or of q.
 struct AttentionScoreGradients {
     const void *k, *v, *attn, *dy;
     void *dscores, *dq;
     AttentionShape shape;
     HeadRows k_rows, v_rows, dy_rows, dq_rows;
-    i64 parts;  // of a row of dq, HEAD elements each; 1 where dq is not wanted
+    i64 parts;  // of a row of dq, HEAD elements each; 1 where the scores' gradients are kept
 };
 
-// What a block does. In shared memory: dy, and two stages of v, k and attn.
-template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
+// What a block does; DQ: dq is summed, else the scores' gradients are kept. In shared memory: dy, and two stages of v, k
+// for dq, and the weights, unless a lane reads its own from memory: two of 4 bytes or more are parts of memory that four
+// lanes read whole.
+template <class Tiles, class Formula, bool DQ> struct ScoreGradientsOfBlock {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
-    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE,
-                         STAGE = 2 * KEY_TILE + Tiles::QUERIES * Tiles::KEY_STRIDE;
+    static constexpr bool DIRECT = sizeof(T) >= 4 && !DQ;
+    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, WEIGHTS_AT = (DQ ? 2 : 1) * KEY_TILE,
+                         STAGE = WEIGHTS_AT + (DIRECT ? 0 : Tiles::QUERIES * Tiles::KEY_STRIDE);
+    using Weights = Two<T>[DIRECT ? Tiles::LANE_ROWS : 1][Tiles::KEY_UNITS];
 
     const AttentionScoreGradients& p;
     const Formula& formula;
@@ -35,22 +40,23 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
         return stages + ((SUMS ? number : tiles + number) & 1) * STAGE;
     }
     BARACUDA_FN static T* k_tile(T* stage) { return stage + KEY_TILE; }
-    BARACUDA_FN static T* attn_tile(T* stage) { return stage + 2 * KEY_TILE; }
+    BARACUDA_FN static T* attn_tile(T* stage) { return stage + WEIGHTS_AT; }
     BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
     BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
 
-    // The sums over rows walk backwards, so that what they have read last, the other walk reads first.
+    // The second walk goes back, unless it sums: what the first has read last, it reads first.
     template <bool SUMS> BARACUDA_FN i64 key_of(i64 number) const {
-        return (SUMS ? tiles - 1 - number : number) * Tiles::KEYS;
+        return (SUMS || DQ ? number : tiles - 1 - number) * Tiles::KEYS;
     }
     template <bool SUMS> BARACUDA_FN void load(i64 number) const {
         const i64 first_key = key_of<SUMS>(number), k_stride = p.k_rows.stride[2];
         T* const tile = stage<SUMS>(number);
         products.load_right(tile, first_key, 0);
-        load_tile<Tiles::QUERIES, Tiles::KEYS, Tiles::THREADS>(attn_tile(tile), Tiles::KEY_STRIDE, attn + first_key,
-                                                               p.shape.keys, products.rows, keys_at(first_key),
-                                                               p.shape.is_aligned(2));
-        if (!SUMS && columns > 0)
+        if (!DIRECT)
+            load_tile<Tiles::QUERIES, Tiles::KEYS, Tiles::THREADS>(attn_tile(tile), Tiles::KEY_STRIDE, attn + first_key,
+                                                                   p.shape.keys, products.rows, keys_at(first_key),
+                                                                   p.shape.is_aligned(2));
+        if (!SUMS && DQ)
             load_tile<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(tile), Tiles::HEAD_STRIDE,
                                                                 k + first_key * k_stride, k_stride, keys_at(first_key),
                                                                 columns, p.shape.is_aligned(0));
@@ -67,11 +73,13 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
         commit_copies();
         BARACUDA_KEEP_LOOP
         for (i64 number = 0; number < tiles; ++number) {
+            const i64 first_key = key_of<SUMS>(number);
+            Weights own;
+            if (DIRECT && works) load_weights(own, first_key);
             wait_for_copies<0>();
             __syncthreads();
             if (number + 1 < tiles) load<SUMS>(number + 1);
             commit_copies();
-            const i64 first_key = key_of<SUMS>(number);
             T* const tile = stage<SUMS>(number);
             typename Tiles::KeySum dattn;
             products.multiply(dattn, tile, first_key, warp_row, works, number + 1 < tiles);
@@ -81,29 +89,36 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
             }
             if (!works) continue;
             T* const weights = attn_tile(tile) + warp_row * Tiles::KEY_STRIDE;  // then the gradients of the scores
-            change<SUMS>(weights, dattn, delta);
+            change<SUMS>(weights, own, dattn, delta);
             if (SUMS) continue;
+            if (DIRECT) {
+                store_own(own, first_key);
+                continue;
+            }
             __syncwarp();
-            if (!CAREFUL && dscores != nullptr) store_scores(weights, first_key);
-            if (columns == 0) continue;
-            const TileView<T, true> view = {weights, Tiles::KEY_STRIDE};
-            multiply_tiles<typename Tiles::Product>(dq, view, 0, TileView<T, false>{k_tile(tile), Tiles::HEAD_STRIDE},
-                                                    0, Tiles::KEYS);
-            if (CAREFUL)
-                add_not_finite<T>(dq, view, 0, columns, keys_at(first_key), [&](int key, int column) {
-                    return k[(first_key + key) * p.k_rows.stride[2] + column];
-                });
+            if constexpr (!DQ) {
+                store_scores(weights, first_key);
+            } else {
+                const TileView<T, true> view = {weights, Tiles::KEY_STRIDE};
+                multiply_tiles<typename Tiles::Product>(dq, view, 0, TileView<T, false>{k_tile(tile), Tiles::HEAD_STRIDE},
+                                                        0, Tiles::KEYS);
+                if (CAREFUL)
+                    add_not_finite<typename Tiles::Product>(dq, view, 0, columns, 0, keys_at(first_key), [&](int key, int column) {
+                        return k[(first_key + key) * p.k_rows.stride[2] + column];
+                    });
+            }
         }
     }
     template <bool SUMS>
-    BARACUDA_FN void change(T* weights, const typename Tiles::KeySum& dattn, A (&delta)[Tiles::LANE_ROWS]) const {
+    BARACUDA_FN void change(T* weights, Weights& own, const typename Tiles::KeySum& dattn, A (&delta)[Tiles::LANE_ROWS]) const {
         const int lane = int(threadIdx.x % 32);
         BARACUDA_UNROLL
         for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
             BARACUDA_UNROLL
             for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
                 T* const at = weights + lane_row(lane, r) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, 0);
-                const Two<T> items = load_whole<Two<T>>(at);
+                Two<T>& kept = own[DIRECT ? r : 0][unit];
+                const Two<T> items = DIRECT ? kept : load_whole<Two<T>>(at);
                 A changed[2];
                 BARACUDA_UNROLL
                 for (int c = 0; c < 2; ++c) {
@@ -111,51 +126,82 @@ template <class Tiles, class Formula> struct ScoreGradientsOfBlock {
                     if (!SUMS) changed[c] = formula.dscores(weight, product, delta[r]);
                     else if (!(weight == 0)) delta[r] += formula.delta(weight, product);
                 }
-                if (!SUMS) store_two(at, changed[0], changed[1]);
+                if (SUMS) continue;
+                if (DIRECT) kept = {{rounded<T>(changed[0]), rounded<T>(changed[1])}};
+                else store_two(at, changed[0], changed[1]);
             }
+    }
+    // The weights of a lane's own elements, 0 where there are none; the scores' gradients in their places.
+    BARACUDA_FN void load_weights(Weights& own, i64 first_key) const {
+        each_own(first_key, own, attn + warp_row * p.shape.keys + first_key, p.shape.is_aligned(2),
+                 [](Two<T>& kept, const T* from) { kept = load_whole<Two<T>>(from); },
+                 [](T& kept, const T* from, bool there) { kept = there ? *from : T{}; });
+    }
+    BARACUDA_FN void store_own(Weights& own, i64 first_key) const {
+        each_own(first_key, own, dscores + first_key, p.shape.is_aligned(5),
+                 [](Two<T>& kept, T* to) { store_whole(to, kept); },
+                 [](T& kept, T* to, bool there) {
+                     if (there) *to = kept;
+                 });
+    }
+    template <class Pointer, class Whole, class Single>
+    BARACUDA_FN void each_own(i64 first_key, Weights& own, Pointer data, bool aligned, Whole whole, Single single) const {
+        const int lane = int(threadIdx.x % 32), rows = rows_of_warp(), keys = keys_at(first_key);
+        const bool all = aligned && rows == Tiles::ROWS && keys == Tiles::KEYS;
+        BARACUDA_UNROLL
+        for (int r = 0; r < (DIRECT ? Tiles::LANE_ROWS : 1); ++r) {
+            const Pointer row = data + lane_row(lane, r) * p.shape.keys + unit_column(lane, 0);
+            if (all) {
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) whole(own[r][unit], row + unit * UNIT_COLUMNS);
+            } else {
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                    BARACUDA_UNROLL
+                    for (int c = 0; c < 2; ++c)
+                        single(own[r][unit].item[c], row + unit * UNIT_COLUMNS + c,
+                               lane_row(lane, r) < rows && unit * UNIT_COLUMNS + unit_column(lane, c) < keys);
+            }
+        }
     }
     BARACUDA_FN void store_scores(const T* tile, i64 first_key) const {
         store_rows<Tiles::ROWS, Tiles::KEYS>(dscores + first_key, p.shape.keys, tile, Tiles::KEY_STRIDE, rows_of_warp(),
                                              keys_at(first_key), p.shape.is_aligned(5));
     }
-    // Of the keys that nobody sees, those that the sums over queries read: of a tile of keys, from the first query on
-    // that sees one of them, in whole steps.
-    BARACUDA_FN void store_unseen(i64 end) const {
-        T* const weights = attn_tile(stages) + warp_row * Tiles::KEY_STRIDE;
-        const i64 read = end + Tiles::QUERIES + Tiles::KEYS, stop = read < p.shape.keys ? read : p.shape.keys;
-        if (tiles * Tiles::KEYS >= stop) return;
-        __syncwarp();  // the last products have read the tile
-        for (int number = int(threadIdx.x % 32); number < Tiles::ROWS * Tiles::KEY_STRIDE; number += 32)
-            weights[number] = T{};
-        __syncwarp();
-        for (i64 first_key = tiles * Tiles::KEYS; first_key < stop; first_key += Tiles::KEYS)
-            store_scores(weights, first_key);
+    // Of the keys that nobody sees, those that the sums over queries read: of a tile of `sum_keys`, from the first query on
+    // that sees one of them, in whole steps of `depth`.
+    BARACUDA_FN void store_unseen(i64 end, int sum_keys, int depth) const {
+        const i64 read = end + sum_keys + depth, stop = read < p.shape.keys ? read : p.shape.keys;
+        const int lane = int(threadIdx.x % 32), rows = rows_of_warp();
+        for (int row = 0; row < rows; ++row)
+            for (i64 key = tiles * Tiles::KEYS + lane; key < stop; key += 32) dscores[row * p.shape.keys + key] = T{};
     }
 };
 
-template <class Tiles, class Formula>
+// The scores' gradients for sums in tiles of Sums.
+template <class Tiles, class Sums, bool DQ, class Formula>
 BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, const Formula& formula) {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
     const AttentionPlace place =
-        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
+        place_of(tile_of_block(shape.first_block + blockIdx.x, shape.blocks, shape.queries, Tiles::QUERIES,
+                               shape.causal != CAUSAL_NONE, true), p.parts, shape.heads);
     const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
     const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
-    const int columns = p.dq == nullptr ? 0 : at_most(shape.d_k - first_column, Tiles::HEAD);
+    const int columns = DQ ? at_most(shape.d_k - first_column, Tiles::HEAD) : 0;
     const bool works = warp_row < rows;
     const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
     const i64 first_weight = ((place.batch * shape.heads + place.head) * shape.queries + place.first) * shape.keys;
     T* const dy_tile = reinterpret_cast<T*>(dynamic_shared());
-    T* const dscores = p.dscores == nullptr || place.part > 0
-        ? nullptr : static_cast<T*>(p.dscores) + first_weight + warp_row * shape.keys;
-    const ScoreGradientsOfBlock<Tiles, Formula> block = {
+    T* const dscores = static_cast<T*>(p.dscores) + (DQ ? 0 : first_weight + warp_row * shape.keys);
+    const ScoreGradientsOfBlock<Tiles, Formula, DQ> block = {
         p, formula,
         {dy_tile, rows_of<T>(p.dy, p.dy_rows, place.batch, place.head) + place.first * p.dy_rows.stride[2],
          rows_of<T>(p.v, p.v_rows, place.batch, kv_head), p.dy_rows.stride[2], p.v_rows.stride[2], shape.d_v, shape.keys,
          rows, shape.is_aligned(3), shape.is_aligned(1)},
         dy_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE, dscores, static_cast<const T*>(p.attn) + first_weight,
-        rows_of<T>(p.k, p.k_rows, place.batch, kv_head) + first_column, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
+        DQ ? rows_of<T>(p.k, p.k_rows, place.batch, kv_head) + first_column : nullptr, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
         columns, works};
 
     typename Tiles::HeadSum dq;
@@ -163,16 +209,18 @@ BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, con
     block.template walk<true, false>(delta, dq);
     BARACUDA_UNROLL
     for (int r = 0; r < Tiles::LANE_ROWS; ++r) delta[r] = sum_of_row(delta[r]);
-    clear(dq);
+    if (DQ) clear(dq);
     block.template walk<false, false>(delta, dq);
-    if (works && dscores != nullptr) block.store_unseen(end);
-    if (columns == 0) return;
+    if constexpr (!DQ) {
+        if (works) block.store_unseen(end, Sums::ROWS, Sums::DEPTH);
+        return;
+    }
     if (__syncthreads_or(works && !all_finite(dq))) {
         clear(dq);
         block.template walk<false, true>(delta, dq);
     }
     if (works)
-        store_sum<T>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2] + first_column,
+        store_sum<typename Tiles::Product, true>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2] + first_column,
                      p.dq_rows.stride[2], dy_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, dq,
                      block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int) { return formula.dq(value); });
 }

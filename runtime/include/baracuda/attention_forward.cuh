@@ -198,7 +198,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
             __syncwarp();
             if (attn != nullptr) store_weights(first_key);
             if (careful)
-                add_not_finite<T>(y, weight_view(), 0, columns, keys_at(first_key), [&](int key, int column) {
+                add_not_finite<typename Tiles::Product>(y, weight_view(), 0, columns, 0, keys_at(first_key), [&](int key, int column) {
                     return v[(first_key + key) * p.v_rows.stride[2] + column];
                 });
             __syncwarp();  // the weights are free
@@ -228,7 +228,8 @@ BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& for
     using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
     const AttentionPlace place =
-        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
+        place_of(tile_of_block(shape.first_block + blockIdx.x, shape.blocks, shape.queries, Tiles::QUERIES,
+                               shape.causal != CAUSAL_NONE, true), p.parts, shape.heads);
     const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
     const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
     const int columns = at_most(shape.d_v - first_column, Tiles::HEAD);
@@ -262,7 +263,7 @@ BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& for
     }
     if (attn != nullptr || careful) block.find_attn(y, base, total, share, careful);
     if (works)
-        store_sum<T>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2] + first_column,
+        store_sum<typename Tiles::Product, true>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2] + first_column,
                      p.y_rows.stride[2], q_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y,
                      block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int r) {
                          return total[r] == 0 && shape.keys > 0 ? formula.nothing() : total[r] == 0 ? A(0) : value;
