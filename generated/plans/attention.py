@@ -1003,8 +1003,8 @@ class SdpaPlan(Plan):
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
-                "f16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
-                "bf16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
                 "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 4))),
                 "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 2))),
             },
@@ -1032,8 +1032,8 @@ class SdpaPlan(Plan):
                 contraction=True,
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
-                    "f16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
-                    "bf16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                    "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                    "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
                     "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 4))),
                     "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 2))),
                 },
@@ -1166,8 +1166,8 @@ class SdpaBackwardPlan(Plan):
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
-                "f16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
-                "bf16": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
+                "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 32, 3, (2, 2, 1))),
                 "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 4))),
                 "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 2))),
             },

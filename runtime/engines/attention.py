@@ -123,10 +123,10 @@ class _Attention(Engine):
 
 class _Forward(_Attention):
     def _elements(self, head: int) -> int:
-        """A tile of queries, one of weights, and two stages of keys and values (attention_forward.cuh)."""
+        """A tile of queries, two stages of keys and values, and one of weights (attention_forward.cuh)."""
         queries, keys = self._tiles.queries, self._tiles.keys
-        stage = 2 * keys * self._stride(head)
-        return queries * (self._stride(head) + self._stride(keys)) + 2 * stage
+        weights = 0 if self.problem.element.itemsize < 4 else queries * self._stride(keys)
+        return queries * self._stride(head) + 4 * keys * self._stride(head) + weights
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The kernel of the problem's head size."""

@@ -28,13 +28,13 @@ struct Formula {
 template <class Element> struct Shape;
 template <> struct Shape<baracuda::f16> {
     using T = baracuda::f16;
-    static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32, SCORES = 64;
+    static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
     static constexpr int SUM_ROWS = 128, SUM_DEPTH = 32, SUM_STAGES = 3;
     static constexpr int SUM_DOWN = 2, SUM_ACROSS = 2, SUM_SPLIT = 1;
 };
 template <> struct Shape<baracuda::bf16> {
     using T = baracuda::bf16;
-    static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32, SCORES = 64;
+    static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
     static constexpr int SUM_ROWS = 128, SUM_DEPTH = 32, SUM_STAGES = 3;
     static constexpr int SUM_DOWN = 2, SUM_ACROSS = 2, SUM_SPLIT = 1;
 };

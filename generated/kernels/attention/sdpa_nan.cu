@@ -24,11 +24,11 @@ struct Formula {
 template <class Element> struct Shape;
 template <> struct Shape<baracuda::f16> {
     using T = baracuda::f16;
-    static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32, SCORES = 64;
+    static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
 };
 template <> struct Shape<baracuda::bf16> {
     using T = baracuda::bf16;
-    static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32, SCORES = 64;
+    static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
 };
 template <> struct Shape<baracuda::f32> {
     using T = baracuda::f32;

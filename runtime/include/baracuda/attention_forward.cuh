@@ -27,11 +27,14 @@ template <class T> BARACUDA_FN compute_t<T> weight_of(compute_t<T> x) {
     else return exp(x);
 }
 
-// What a block does. In shared memory: q, the weights, and two stages of k and v.
+// What a block does. In shared memory: q, two stages of k, two of v, and weights, which where they are operands without
+// shared memory are only there to be written, in the place of v.
 template <class Tiles, class Formula> struct ForwardOfBlock {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
-    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, STAGE = 2 * KEY_TILE, ROWS = Tiles::LANE_ROWS;
+    static constexpr bool TAKES_SUMS = Tiles::Product::TAKES_SUMS;
+    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, ROWS = Tiles::LANE_ROWS;
+    static_assert(!TAKES_SUMS || Tiles::QUERIES * Tiles::KEY_STRIDE <= 2 * KEY_TILE, "weights fit in the place of v");
     using OfRow = A[ROWS];
 
     const AttentionForward& p;
@@ -46,9 +49,9 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
 
     // Tiles of k and v. The walks go on in turn, so that the stage of a first tile is free.
     template <bool VALUES> BARACUDA_FN T* k_tile(i64 number) const {
-        return stages + ((VALUES ? number : tiles + number) & 1) * STAGE;
+        return stages + ((VALUES ? number : tiles + number) & 1) * KEY_TILE;
     }
-    BARACUDA_FN T* v_tile(i64 number) const { return k_tile<true>(number) + KEY_TILE; }
+    BARACUDA_FN T* v_tile(i64 number) const { return k_tile<true>(number) + 2 * KEY_TILE; }
     BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
     BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
     BARACUDA_FN TileView<T, true> weight_view() const { return {weights, Tiles::KEY_STRIDE}; }
@@ -155,27 +158,31 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                     for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= rescale;
                 BARACUDA_UNROLL
                 for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) {
-                    A weight[2];
+                    A* const weight = sum[r / 2][unit] + r % 2 * 2;
                     BARACUDA_UNROLL
                     for (int c = 0; c < 2; ++c) {
-                        weight[c] = weight_of<T>(sum[r / 2][unit][r % 2 * 2 + c] - base[r]);
+                        weight[c] = weight_of<T>(weight[c] - base[r]);
                         total[r] += weight[c];
                     }
-                    store_two(weight_at(lane, r, unit), weight[0], weight[1]);
+                    if (!TAKES_SUMS) store_two(weight_at(lane, r, unit), weight[0], weight[1]);
                 }
             }
-            __syncwarp();
-            multiply_tiles<typename Tiles::Product>(y, weight_view(), 0, TileView<T, false>{v_tile(number), Tiles::HEAD_STRIDE},
-                                                    0, Tiles::KEYS);
-            __syncwarp();  // the weights are free
+            const TileView<T, false> values = {v_tile(number), Tiles::HEAD_STRIDE};
+            if constexpr (TAKES_SUMS) {
+                multiply_sums<typename Tiles::Product>(y, sum, values);
+            } else {
+                __syncwarp();
+                multiply_tiles<typename Tiles::Product>(y, weight_view(), 0, values, 0, Tiles::KEYS);
+                __syncwarp();  // the weights are free
+            }
         }
     }
 
     // The weights themselves, where they are asked for, and what care has left out of y. The products are found anew.
-    BARACUDA_FN void find_attn(typename Tiles::HeadSum& y, const OfRow& base, const OfRow& total, const OfRow& share,
-                               bool careful) const {
+    template <bool CAREFUL>
+    BARACUDA_FN void find_attn(typename Tiles::HeadSum& y, const OfRow& base, const OfRow& total, const OfRow& share) const {
         const int lane = int(threadIdx.x % 32);
-        begin<false>(false);
+        begin<false>(!CAREFUL);
         BARACUDA_KEEP_LOOP
         for (i64 number = 0; number < tiles; ++number) {
             reach<false>(number);
@@ -197,7 +204,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                 }
             __syncwarp();
             if (attn != nullptr) store_weights(first_key);
-            if (careful)
+            if (CAREFUL)
                 add_not_finite<typename Tiles::Product>(y, weight_view(), 0, columns, 0, keys_at(first_key), [&](int key, int column) {
                     return v[(first_key + key) * p.v_rows.stride[2] + column];
                 });
@@ -215,6 +222,43 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         __syncwarp();
         BARACUDA_KEEP_LOOP
         for (i64 first_key = tiles * Tiles::KEYS; first_key < p.shape.keys; first_key += Tiles::KEYS) store_weights(first_key);
+    }
+    // What follows on the sums. Without care y is written first: its registers are free then.
+    template <bool CAREFUL> BARACUDA_FN void finish(typename Tiles::HeadSum& y, const OfRow& base, OfRow& total) const {
+        OfRow share;
+        BARACUDA_UNROLL
+        for (int r = 0; r < ROWS; ++r) {
+            total[r] = sum_of_row(total[r]);
+            share[r] = A(1) / total[r];
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= share[r];
+        }
+        if (!CAREFUL) {
+            store_y(y, total);
+            if (attn == nullptr) return;
+            __syncthreads();  // the tile of q is free
+        }
+        find_attn<CAREFUL>(y, base, total, share);
+        if (CAREFUL) store_y(y, total);
+    }
+    BARACUDA_FN void store_y(const typename Tiles::HeadSum& y, const OfRow& total) const {
+        if (!works) return;
+        const i64 stride = p.y_rows.stride[2];
+        store_sum<typename Tiles::Product, true>(
+            rows_of<T>(p.y, p.y_rows, place.batch, place.head) + (place.first + warp_row) * stride + i64(place.part) * Tiles::HEAD,
+            stride, products.left_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y, rows_of_warp(), columns,
+            p.shape.is_aligned(4), [&](A value, int r) {
+                return total[r] == 0 && p.shape.keys > 0 ? formula.nothing() : total[r] == 0 ? A(0) : value;
+            });
+    }
+    // All of it with care. It is no part of the usual way, so that it takes none of its registers.
+    BARACUDA_RARE void run_carefully() const {
+        typename Tiles::HeadSum y;
+        OfRow base, total;
+        find_y<true>(y, base, total);
+        finish<true>(y, base, total);
     }
     BARACUDA_FN void store_weights(i64 first_key) const {
         store_rows<Tiles::ROWS, Tiles::KEYS>(attn + first_key, p.shape.keys, weights, Tiles::KEY_STRIDE, rows_of_warp(),
@@ -235,39 +279,29 @@ BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& for
     const int columns = at_most(shape.d_v - first_column, Tiles::HEAD);
     const bool works = warp_row < rows;
     const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
-    T *const q_tile = reinterpret_cast<T*>(dynamic_shared()), *const weights = q_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE;
+    using Block = ForwardOfBlock<Tiles, Formula>;
+    T *const q_tile = reinterpret_cast<T*>(dynamic_shared()), *const stages = q_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE,
+      *const weights = stages + (Block::TAKES_SUMS ? 2 : 4) * Block::KEY_TILE;
     T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
         : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
-    const ForwardOfBlock<Tiles, Formula> block = {
+    const Block block = {
         p, formula, place,
         {q_tile, rows_of<T>(p.q, p.q_rows, place.batch, place.head) + place.first * p.q_rows.stride[2],
          rows_of<T>(p.k, p.k_rows, place.batch, kv_head), p.q_rows.stride[2], p.k_rows.stride[2], shape.d_k, shape.keys,
          rows, shape.is_aligned(0), shape.is_aligned(1)},
-        weights + warp_row * Tiles::KEY_STRIDE, weights + Tiles::QUERIES * Tiles::KEY_STRIDE, attn,
+        weights + warp_row * Tiles::KEY_STRIDE, stages, attn,
         rows_of<T>(p.v, p.v_rows, place.batch, kv_head) + first_column, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
         columns, works};
 
     typename Tiles::HeadSum y;
-    A base[Tiles::LANE_ROWS], total[Tiles::LANE_ROWS], share[Tiles::LANE_ROWS];
+    A base[Tiles::LANE_ROWS], total[Tiles::LANE_ROWS];
     block.template find_y<false>(y, base, total);
-    const bool careful = __syncthreads_or(works && !all_finite(y));
-    if (careful) block.template find_y<true>(y, base, total);
-    BARACUDA_UNROLL
-    for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
-        total[r] = sum_of_row(total[r]);
-        share[r] = A(1) / total[r];
-        BARACUDA_UNROLL
-        for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
-            BARACUDA_UNROLL
-            for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= share[r];
+    if (!__syncthreads_or(works && !all_finite(y))) {
+        block.template finish<false>(y, base, total);
+    } else {
+        const Block in_memory = block;
+        in_memory.run_carefully();
     }
-    if (attn != nullptr || careful) block.find_attn(y, base, total, share, careful);
-    if (works)
-        store_sum<typename Tiles::Product, true>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2] + first_column,
-                     p.y_rows.stride[2], q_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y,
-                     block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int r) {
-                         return total[r] == 0 && shape.keys > 0 ? formula.nothing() : total[r] == 0 ? A(0) : value;
-                     });
 }
 
 }  // namespace baracuda

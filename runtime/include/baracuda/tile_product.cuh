@@ -96,7 +96,7 @@ inline void multiply_by_map(typename Kind::Sum (&sum)[UNITS][4], const HeldByLan
 // f16 and bf16: registers of two elements each.
 template <class T> struct HalfProduct {
     using Sum = float;
-    static constexpr bool IN_FOURS = false;
+    static constexpr bool IN_FOURS = false, TAKES_SUMS = true;
     static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
     struct Left { u32 pair[4]; };
     struct Right { u32 pair[2]; };
@@ -140,6 +140,15 @@ template <class T> struct HalfProduct {
                 const int m = l / 8, row = l % 8;
                 return INNER ? tile.place(row + m % 2 * 8, m / 2 * 8) : tile.place(m % 2 * 8, row + m / 2 * 8);
             });
+    }
+    // What a lane has of two units of a sum is its part of an operand whose depth are their columns.
+    BARACUDA_FN static Left left_of_sums(const Sum (&first)[4], const Sum (&second)[4]) {
+        return {{pair_of(first[0], first[1]), pair_of(first[2], first[3]), pair_of(second[0], second[1]),
+                 pair_of(second[2], second[3])}};
+    }
+    BARACUDA_FN static u32 pair_of(Sum low, Sum high) {
+        struct alignas(4) Two { T item[2]; };
+        return bit_cast<u32>(Two{{rounded<T>(low), rounded<T>(high)}});
     }
     // Two units at once: depths 0-7 and 8-15 of the first, then of the second.
     template <bool INNER, int UNITS>
@@ -193,7 +202,7 @@ private:
 
 // Kinds whose registers hold one element: loads by the map.
 template <class Kind, class T> struct SingleLoads {
-    static constexpr bool IN_FOURS = false;
+    static constexpr bool IN_FOURS = false, TAKES_SUMS = false;
     static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
     struct Left { T item[LEFT]; };
     struct Right { T item[RIGHT]; };
@@ -306,7 +315,7 @@ struct Tf32Product : SingleLoads<Tf32Product, f32> {
 // side by side are one access, be they a line of depth or neighbours that share it.
 struct FloatProduct {
     using Sum = float;
-    static constexpr bool IN_FOURS = true;
+    static constexpr bool IN_FOURS = true, TAKES_SUMS = false;
     static constexpr int DEPTH = 4;
     struct Left { float row[2][DEPTH]; };
     struct Right { float column[2][DEPTH]; };
@@ -386,6 +395,29 @@ BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4
         for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
             typename Product::Right of_columns[AT_ONCE];
             Product::load_right(of_columns, right, column + unit * UNIT_COLUMNS, step, lane);
+            BARACUDA_UNROLL
+            for (int rows = 0; rows < ROW_UNITS; ++rows)
+                Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
+                                  of_columns, lane);
+        }
+    }
+}
+// The same with sums for the left operand, rounded to its type, where the product takes them: no lane needs another's.
+template <class Product, int ROW_UNITS, int UNITS, int DEPTH_UNITS, class T>
+BARACUDA_FN void multiply_sums(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4],
+                               const typename Product::Sum (&left)[ROW_UNITS][DEPTH_UNITS][4], const TileView<T, false>& right) {
+    constexpr int AT_ONCE = UNITS_AT_ONCE<UNITS>;
+    static_assert(UNITS % AT_ONCE == 0 && DEPTH_UNITS * UNIT_COLUMNS % Product::DEPTH == 0, "units go in whole groups");
+    const int lane = int(threadIdx.x % 32);
+    BARACUDA_UNROLL
+    for (int step = 0; step < DEPTH_UNITS; step += 2) {
+        typename Product::Left of_rows[ROW_UNITS];
+        BARACUDA_UNROLL
+        for (int rows = 0; rows < ROW_UNITS; ++rows) of_rows[rows] = Product::left_of_sums(left[rows][step], left[rows][step + 1]);
+        BARACUDA_UNROLL
+        for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
+            typename Product::Right of_columns[AT_ONCE];
+            Product::load_right(of_columns, right, unit * UNIT_COLUMNS, step * UNIT_COLUMNS, lane);
             BARACUDA_UNROLL
             for (int rows = 0; rows < ROW_UNITS; ++rows)
                 Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
