@@ -44,8 +44,9 @@ template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Para
         for (int r = 0; r < ROWS / 8; ++r)
             for (int unit = 0; unit < 2; ++unit)
                 for (int c = 0; c < 2; ++c)
-                    p.sum[baracuda::row_of_lane<Product, LEFT_INNER>(lane, r) * COLUMNS + column
-                          + baracuda::column_of_lane<Product, RIGHT_INNER>(lane, unit, c)] = sum[r / 2][unit][r % 2 * 2 + c];
+                    p.sum[baracuda::row_of_lane<Product, LEFT_INNER>(lane, r) * COLUMNS
+                          + column + baracuda::column_of_lane<Product, RIGHT_INNER>(lane, unit, c)]
+                        = sum[r / 2][unit][r % 2 * 2 + c];
     }
 }
 BARACUDA_KERNEL(probe, nn, 32, Params) { product<true, false>(p); }

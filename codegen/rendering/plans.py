@@ -351,10 +351,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
             if (reads := read_by(program, name)) != program.inputs
         },
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
-        "tiles": [
-            (dtype, _tile_record(tiles))
-            for dtype, tiles in op.tiles.items()
-        ],
+        "tiles": [(dtype, _tile_record(tiles)) for dtype, tiles in op.tiles.items()],
     }
 
 

@@ -117,7 +117,12 @@ def tile_set(tiles: schema.Tiles) -> TileSet:
 
 def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
     sums = tiles.sums
-    for word, number in (("stages", sums.stages - 1), ("down", sums.down), ("across", sums.across), ("split", sums.split)):
+    for word, number in (
+        ("stages", sums.stages - 1),
+        ("down", sums.down),
+        ("across", sums.across),
+        ("split", sums.split),
+    ):
         if number < 1:
             least = 2 if word == "stages" else 1
             problems.add((*path, "sums", word), f"is {getattr(sums, word)}", f"at least {least}")

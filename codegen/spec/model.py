@@ -245,7 +245,8 @@ class SumTileSet:
 class TileSet:
     """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp.
 
-    `scores` are the keys that a block takes at once where it sums nothing over them, `sums` the tiles of sums.
+    `scores` are the keys that a block takes at once where it sums nothing over them, `sums` the tiles of
+    sums.
     """
 
     heads: tuple[int, ...]

@@ -151,13 +151,15 @@ class SumTiles(Model):
 
     rows: int = Field(default=32, description="rows of a tile: keys, or queries")
     depth: int = Field(default=32, description="what is summed over in a stage")
-    stages: int = Field(default=3, description="stages in shared memory, of which all but one are copied ahead")
+    stages: int = Field(
+        default=3, description="stages in shared memory, of which all but one are copied ahead"
+    )
     down: int = Field(default=1, description="parts of the rows, a warp each")
     across: int = Field(default=1, description="parts of a head, a warp each")
     split: int = Field(
         default=1,
-        description="parts of a stage's depth, a group of warps each, whose sums are added at the end; of sums "
-        "over queries",
+        description="of sums over queries: parts of a stage's depth, a group of warps each, whose sums are "
+        "added at the end",
     )
 
 

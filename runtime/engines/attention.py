@@ -6,7 +6,9 @@ How tiles are spread over blocks changes no bit: the order of every sum follows 
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from baracuda.checks import is_contiguous
 from baracuda.contract import Problem
@@ -105,8 +107,8 @@ class _Attention(Engine):
         """The values of `AttentionShape` but for the blocks of a launch."""
         desc = self._desc
         return (
-            desc.batch_size, desc.num_heads, max(desc.num_kv_heads, 1), desc.query_len, desc.key_len, desc.d_k,
-            desc.d_v, CAUSAL.index(desc.causal), aligned,
+            desc.batch_size, desc.num_heads, max(desc.num_kv_heads, 1), desc.query_len, desc.key_len,
+            desc.d_k, desc.d_v, CAUSAL.index(desc.causal), aligned,
         )  # fmt: skip
 
     def _aligned(self, *tensors: TensorRef | None) -> int:
@@ -259,7 +261,7 @@ class _Backward(_Attention):
         return tuple(found)
 
     def _kept_aligned(self, tensors: Tensors, dscores: Place) -> bool:
-        """Whether the rows of the scores' gradients begin at multiples of 16 bytes; a workspace itself does."""
+        """Whether the rows of the scores' gradients begin at multiples of 16 bytes, as a workspace does."""
         tensor = tensors["dscores_ws"] if dscores == "dscores_ws" else None
         return self._desc.key_len % self.pack_size() == 0 and (tensor is None or tensor.pointer % 16 == 0)
 
@@ -297,42 +299,56 @@ class _Backward(_Attention):
         )
 
     def _key_sums(self, tensors: Tensors, dscores: Place) -> Iterator[LaunchStep]:
-        """dk and dv by one launch: where there are few of the one, those of the other keep the device busy."""
+        """Both by one launch: where there are few sums for dk, those for dv keep the device busy."""
         desc, sums = self._desc, self._tiles.sums
         attn = tensors["attn"]
         assert attn is not None
-        weights: list[Place] = []
-        items: list[Place] = []
-        outs: list[Place] = []
-        strides: list[tuple[int, ...]] = []
-        numbers: list[tuple[int, int, int]] = []
-        aligned = 0
-        for n, (out, item, weight) in enumerate((("dk", "q", dscores), ("dv", "dy", "attn"))):
-            result, given = tensors[out], tensors[item]
-            assert given is not None
-            if result is None or not numel(result.shape):
-                weights.append(None), items.append(None), outs.append(None)  # type: ignore[func-returns-value]
-                strides.append((0,) * 6)
-                numbers.append((0, 1, 1))
-                continue
-            weights.append(weight), items.append(item), outs.append(out)  # type: ignore[func-returns-value]
-            strides.append((*_outer(given), *_outer(result)))
-            # Heads that share their memory share one sum.
-            groups = 1 if result.shape[1] > 1 and result.strides[1] == 0 else desc.num_kv_heads
-            numbers.append((groups, self._parts(result.shape[-1]), result.shape[-1]))
-            rows_aligned = self._kept_aligned(tensors, weight) if n == 0 else self._aligned(attn) == 1
-            aligned |= (self._aligned(None, given, result) | rows_aligned) << 3 * n
-        blocks = ceil_div(desc.key_len, sums.rows) * desc.batch_size * sum(g * parts for g, parts, _ in numbers)
-        values = (
-            *weights, *items, *outs, *self._shape(aligned),
-            *strides[0][:3], *strides[1][:3], *strides[0][3:], *strides[1][3:],
-            *(numbers[n][word] for word in range(3) for n in range(2)),
-        )  # fmt: skip
-        elements = self._key_sum_elements(self._head)
-        threads = sums.warps[0] * sums.warps[1] * sums.warps[2] * 32
-        yield from self._launches(
-            self._variant("keys"), blocks, f"6P {SHAPE} 12q 6q", values, elements, threads
+        both = (
+            self._key_sum(tensors, "dk", "q", dscores, self._kept_aligned(tensors, dscores)),
+            self._key_sum(tensors, "dv", "dy", "attn", self._aligned(attn) > 0),
         )
+        shared = sum(one.groups * one.parts for one in both)
+        blocks = ceil_div(desc.key_len, sums.rows) * desc.batch_size * shared
+        values = (
+            *(one.weights for one in both), *(one.items for one in both), *(one.out for one in both),
+            *self._shape(both[0].aligned | both[1].aligned << 3),
+            *(stride for one in both for stride in one.item_strides),
+            *(stride for one in both for stride in one.out_strides),
+            *(one.groups for one in both), *(one.parts for one in both), *(one.extent for one in both),
+        )  # fmt: skip
+        elements, threads = self._key_sum_elements(self._head), math.prod(sums.warps) * 32
+        layout = f"6P {SHAPE} 12q 6q"
+        yield from self._launches(self._variant("keys"), blocks, layout, values, elements, threads)
+
+    def _key_sum(
+        self, tensors: Tensors, out: str, items: str, weights: Place, weights_aligned: bool
+    ) -> _KeySum:
+        result, given = tensors[out], tensors[items]
+        assert given is not None
+        if result is None or not _is_wanted(result):
+            return _KeySum(None, None, None)
+        # Heads that share their memory share one sum.
+        groups = 1 if result.shape[1] > 1 and result.strides[1] == 0 else self._desc.num_kv_heads
+        extent = result.shape[-1]
+        aligned = self._aligned(None, given, result) | weights_aligned
+        return _KeySum(
+            weights, items, out, _outer(given), _outer(result), groups, self._parts(extent), extent, aligned
+        )
+
+
+@dataclass(frozen=True)
+class _KeySum:
+    """One of the two sums over queries, as `AttentionKeySums` has it; without groups where it is not wanted."""
+
+    weights: Place
+    items: Place
+    out: Place
+    item_strides: tuple[int, ...] = (0, 0, 0)
+    out_strides: tuple[int, ...] = (0, 0, 0)
+    groups: int = 0
+    parts: int = 1
+    extent: int = 1
+    aligned: int = 0
 
 
 def _is_wanted(tensor: TensorRef | None) -> bool:
