@@ -7,6 +7,7 @@ The kernels own the products and the softmax; formulas say what happens to each 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -110,33 +111,29 @@ def tile_set(tiles: schema.Tiles) -> TileSet:
         tiles.queries,
         tiles.keys,
         tiles.rows,
-        tiles.scores or tiles.keys,
+        tiles.keys if tiles.scores is None else tiles.scores,
         SumTileSet(**tiles.sums.model_dump()),
     )
 
 
 def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
     sums = tiles.sums
-    for word, number in (
-        ("stages", sums.stages - 1),
-        ("down", sums.down),
-        ("across", sums.across),
-        ("split", sums.split),
-    ):
-        if number < 1:
-            least = 2 if word == "stages" else 1
-            problems.add((*path, "sums", word), f"is {getattr(sums, word)}", f"at least {least}")
-            return
-    for word, numbers, step in (
-        ("scores", [tiles.scores or tiles.keys], 2 * _STEP),
-        ("sums.rows", [sums.rows], 2 * _STEP * sums.down),
-        ("sums.depth", [sums.depth], _STEP * sums.split),
-        ("sums.across", [head // sums.across for head in tiles.heads], _STEP),
-        ("heads", tiles.heads, 2 * _STEP),
+    least = {"stages": 2, "down": 1, "across": 1, "split": 1}
+    few = [word for word, number in least.items() if getattr(sums, word) < number]
+    for word in few:
+        problems.add((*path, "sums", word), f"is {getattr(sums, word)}", f"at least {least[word]}")
+    steps: list[tuple[str, list[int], int]] = [
+        ("heads", tiles.heads, math.lcm(2 * _STEP, _STEP * max(sums.across, 1))),
         ("rows", [tiles.rows], _STEP),
         ("queries", [tiles.queries], max(tiles.rows, _STEP)),
         ("keys", [tiles.keys], 2 * _STEP),
-    ):
+    ]
+    if tiles.scores is not None:
+        steps.append(("scores", [tiles.scores], 2 * _STEP))
+    if not few:
+        steps.append(("sums.rows", [sums.rows], 2 * _STEP * sums.down))
+        steps.append(("sums.depth", [sums.depth], _STEP * sums.split))
+    for word, numbers, step in steps:
         if (
             not numbers
             or any(number <= 0 or number % step for number in numbers)

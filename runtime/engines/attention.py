@@ -125,10 +125,14 @@ class _Attention(Engine):
 
 class _Forward(_Attention):
     def _elements(self, head: int) -> int:
-        """A tile of queries, two stages of keys and values, and one of weights (attention_forward.cuh)."""
+        """A tile of queries, two stages of keys and values, and one of weights (attention_forward.cuh).
+
+        Weights of 16 bits take the place of the values.
+        """
         queries, keys = self._tiles.queries, self._tiles.keys
-        weights = 0 if self.problem.element.itemsize < 4 else queries * self._stride(keys)
-        return queries * self._stride(head) + 4 * keys * self._stride(head) + weights
+        stages, weights = 2 * keys * self._stride(head), queries * self._stride(keys)
+        last = max(stages, weights) if self.problem.element.itemsize < 4 else stages + weights
+        return queries * self._stride(head) + stages + last
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The kernel of the problem's head size."""
@@ -338,7 +342,7 @@ class _Backward(_Attention):
 
 @dataclass(frozen=True)
 class _KeySum:
-    """One of the two sums over queries, as `AttentionKeySums` has it; without groups where it is not wanted."""
+    """One of the two sums over queries, as `AttentionKeySums` has it; not wanted: without groups."""
 
     weights: Place
     items: Place

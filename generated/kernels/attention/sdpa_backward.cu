@@ -29,26 +29,26 @@ template <class Element> struct Shape;
 template <> struct Shape<baracuda::f16> {
     using T = baracuda::f16;
     static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
-    static constexpr int SUM_ROWS = 128, SUM_DEPTH = 32, SUM_STAGES = 3;
+    static constexpr int SUM_ROWS = 128, SUM_DEPTH = 64, SUM_STAGES = 2;
     static constexpr int SUM_DOWN = 2, SUM_ACROSS = 2, SUM_SPLIT = 1;
 };
 template <> struct Shape<baracuda::bf16> {
     using T = baracuda::bf16;
     static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
-    static constexpr int SUM_ROWS = 128, SUM_DEPTH = 32, SUM_STAGES = 3;
+    static constexpr int SUM_ROWS = 128, SUM_DEPTH = 64, SUM_STAGES = 2;
     static constexpr int SUM_DOWN = 2, SUM_ACROSS = 2, SUM_SPLIT = 1;
 };
 template <> struct Shape<baracuda::f32> {
     using T = baracuda::f32;
     static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32, SCORES = 64;
     static constexpr int SUM_ROWS = 64, SUM_DEPTH = 64, SUM_STAGES = 2;
-    static constexpr int SUM_DOWN = 1, SUM_ACROSS = 2, SUM_SPLIT = 4;
+    static constexpr int SUM_DOWN = 1, SUM_ACROSS = 2, SUM_SPLIT = 2;
 };
 template <> struct Shape<baracuda::f64> {
     using T = baracuda::f64;
     static constexpr int QUERIES = 64, KEYS = 32, ROWS = 16, SCORES = 32;
     static constexpr int SUM_ROWS = 64, SUM_DEPTH = 32, SUM_STAGES = 2;
-    static constexpr int SUM_DOWN = 2, SUM_ACROSS = 2, SUM_SPLIT = 2;
+    static constexpr int SUM_DOWN = 2, SUM_ACROSS = 2, SUM_SPLIT = 1;
 };
 template <int HEAD, bool TF32 = false, bool SCORES = false>
 using Tiles = baracuda::AttentionTiles<Shape<T>, HEAD, TF32, SCORES>;

@@ -16,15 +16,15 @@ struct AttentionScoreGradients {
 };
 
 // What a block does; DQ: dq is summed, else the scores' gradients are kept. In shared memory: dy, and two stages of v, k
-// for dq, and the weights, unless a lane reads its own from memory: two of 4 bytes or more are parts of memory that four
-// lanes read whole.
+// for dq, and the weights. DIRECT: the scores' gradients are kept in the type of sums. A lane reads its own weights from
+// memory then: two of 4 bytes or more are parts of memory that four lanes read whole. HOLDS: rows of dy are in registers.
 template <class Tiles, class Formula, bool DQ> struct ScoreGradientsOfBlock {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
-    static constexpr bool DIRECT = sizeof(T) >= 4 && !DQ;
+    using Product = typename Tiles::Product;
+    static constexpr bool DIRECT = sizeof(T) >= 4 && !DQ, HOLDS = Product::TAKES_SUMS && !DQ;
     static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, WEIGHTS_AT = (DQ ? 2 : 1) * KEY_TILE,
                          STAGE = WEIGHTS_AT + (DIRECT ? 0 : Tiles::QUERIES * Tiles::KEY_STRIDE);
-    using Weights = Two<T>[DIRECT ? Tiles::LANE_ROWS : 1][Tiles::KEY_UNITS];
 
     const AttentionScoreGradients& p;
     const Formula& formula;
@@ -62,8 +62,8 @@ template <class Tiles, class Formula, bool DQ> struct ScoreGradientsOfBlock {
                                                                 columns, p.shape.is_aligned(0));
     }
 
-    // A walk over the keys: for the sums over rows, or for what needs them. Both find the products anew: that costs less
-    // than memory for them.
+    // A walk over the keys: for the sums over rows, or for what needs them. Both find the products anew, which costs less
+    // than memory for them, unless that of the scores' gradients has room for them (DIRECT).
     template <bool SUMS, bool CAREFUL>
     BARACUDA_FN void walk(A (&delta)[Tiles::LANE_ROWS], typename Tiles::HeadSum& dq) const {
         if (tiles == 0) return;  // nobody would wait for the copies
@@ -71,98 +71,100 @@ template <class Tiles, class Formula, bool DQ> struct ScoreGradientsOfBlock {
         else products.load_left_again();
         load<SUMS>(0);
         commit_copies();
+        typename RowsByKeys<Tiles>::Held held;
         BARACUDA_KEEP_LOOP
         for (i64 number = 0; number < tiles; ++number) {
             const i64 first_key = key_of<SUMS>(number);
-            Weights own;
-            if (DIRECT && works) load_weights(own, first_key);
+            typename Tiles::KeySum own;
+            if constexpr (DIRECT)
+                if (works) load_weights(own, first_key);
             wait_for_copies<0>();
             __syncthreads();
             if (number + 1 < tiles) load<SUMS>(number + 1);
             commit_copies();
+            if constexpr (HOLDS)
+                if (number == 0) held.load(products.left_view(), warp_row);
             T* const tile = stage<SUMS>(number);
             typename Tiles::KeySum dattn;
-            products.multiply(dattn, tile, first_key, warp_row, works, number + 1 < tiles);
+            products.multiply(dattn, tile, first_key, warp_row, works, number + 1 < tiles, HOLDS ? &held : nullptr);
             if (CAREFUL) {
                 keep_finite<Tiles::KEYS, Tiles::HEAD, Tiles::THREADS>(k_tile(tile), Tiles::HEAD_STRIDE);
                 __syncthreads();
             }
             if (!works) continue;
             T* const weights = attn_tile(tile) + warp_row * Tiles::KEY_STRIDE;  // then the gradients of the scores
-            change<SUMS>(weights, own, dattn, delta);
-            if (SUMS) continue;
-            if (DIRECT) {
-                store_own(own, first_key);
+            if constexpr (DIRECT) {
+                BARACUDA_UNROLL
+                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                    BARACUDA_UNROLL
+                    for (int i = 0; i < Tiles::LANE_ROWS * 2; ++i)
+                        add(delta[i / 2], own[i / 4][unit][i % 4], dattn[i / 4][unit][i % 4]);
+                store_kept(dattn, first_key);
                 continue;
             }
+            change<SUMS>(weights, dattn, delta);
+            if (SUMS) continue;
             __syncwarp();
             if constexpr (!DQ) {
                 store_scores(weights, first_key);
             } else {
                 const TileView<T, true> view = {weights, Tiles::KEY_STRIDE};
-                multiply_tiles<typename Tiles::Product>(dq, view, 0, TileView<T, false>{k_tile(tile), Tiles::HEAD_STRIDE},
-                                                        0, Tiles::KEYS);
+                multiply_tiles<Product>(dq, view, 0, TileView<T, false>{k_tile(tile), Tiles::HEAD_STRIDE}, 0, Tiles::KEYS);
                 if (CAREFUL)
-                    add_not_finite<typename Tiles::Product>(dq, view, 0, columns, 0, keys_at(first_key), [&](int key, int column) {
+                    add_not_finite<Product>(dq, view, 0, columns, 0, keys_at(first_key), [&](int key, int column) {
                         return k[(first_key + key) * p.k_rows.stride[2] + column];
                     });
             }
         }
     }
+    BARACUDA_FN void add(A& delta, A weight, A product) const {
+        if (!(weight == 0)) delta += formula.delta(weight, product);
+    }
+    // Of the weights in shared memory: their part of the sums over rows, or the scores' gradients in their place.
     template <bool SUMS>
-    BARACUDA_FN void change(T* weights, Weights& own, const typename Tiles::KeySum& dattn, A (&delta)[Tiles::LANE_ROWS]) const {
+    BARACUDA_FN void change(T* weights, const typename Tiles::KeySum& dattn, A (&delta)[Tiles::LANE_ROWS]) const {
         const int lane = int(threadIdx.x % 32);
         BARACUDA_UNROLL
         for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
             BARACUDA_UNROLL
             for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
                 T* const at = weights + lane_row(lane, r) * Tiles::KEY_STRIDE + unit * UNIT_COLUMNS + unit_column(lane, 0);
-                Two<T>& kept = own[DIRECT ? r : 0][unit];
-                const Two<T> items = DIRECT ? kept : load_whole<Two<T>>(at);
-                A changed[2];
-                BARACUDA_UNROLL
-                for (int c = 0; c < 2; ++c) {
-                    const A weight = widen_at(items, c), product = dattn[r / 2][unit][r % 2 * 2 + c];
-                    if (!SUMS) changed[c] = formula.dscores(weight, product, delta[r]);
-                    else if (!(weight == 0)) delta[r] += formula.delta(weight, product);
+                const Two<T> items = load_whole<Two<T>>(at);
+                const A first = widen_at(items, 0), second = widen_at(items, 1);
+                const A* const product = dattn[r / 2][unit] + r % 2 * 2;
+                if (SUMS) {
+                    add(delta[r], first, product[0]);
+                    add(delta[r], second, product[1]);
+                } else {
+                    store_two(at, formula.dscores(first, product[0], delta[r]),
+                              formula.dscores(second, product[1], delta[r]));
                 }
-                if (SUMS) continue;
-                if (DIRECT) kept = {{rounded<T>(changed[0]), rounded<T>(changed[1])}};
-                else store_two(at, changed[0], changed[1]);
             }
     }
-    // The weights of a lane's own elements, 0 where there are none; the scores' gradients in their places.
-    BARACUDA_FN void load_weights(Weights& own, i64 first_key) const {
-        each_own(first_key, own, attn + warp_row * p.shape.keys + first_key, p.shape.is_aligned(2),
-                 [](Two<T>& kept, const T* from) { kept = load_whole<Two<T>>(from); },
-                 [](T& kept, const T* from, bool there) { kept = there ? *from : T{}; });
+    BARACUDA_FN void load_weights(typename Tiles::KeySum& own, i64 first_key) const {
+        load_own<Tiles>(own, attn + warp_row * p.shape.keys + first_key, p.shape.keys, rows_of_warp(), keys_at(first_key),
+                        p.shape.is_aligned(2));
     }
-    BARACUDA_FN void store_own(Weights& own, i64 first_key) const {
-        each_own(first_key, own, dscores + first_key, p.shape.is_aligned(5),
-                 [](Two<T>& kept, T* to) { store_whole(to, kept); },
-                 [](T& kept, T* to, bool there) {
-                     if (there) *to = kept;
-                 });
-    }
-    template <class Pointer, class Whole, class Single>
-    BARACUDA_FN void each_own(i64 first_key, Weights& own, Pointer data, bool aligned, Whole whole, Single single) const {
-        const int lane = int(threadIdx.x % 32), rows = rows_of_warp(), keys = keys_at(first_key);
-        const bool all = aligned && rows == Tiles::ROWS && keys == Tiles::KEYS;
-        BARACUDA_UNROLL
-        for (int r = 0; r < (DIRECT ? Tiles::LANE_ROWS : 1); ++r) {
-            const Pointer row = data + lane_row(lane, r) * p.shape.keys + unit_column(lane, 0);
-            if (all) {
+    // The scores' gradients in the place of the products that the first walk has left there, the last ones first.
+    BARACUDA_FN void change_kept(const A (&delta)[Tiles::LANE_ROWS]) const {
+        BARACUDA_KEEP_LOOP
+        for (i64 first_key = (tiles - 1) * Tiles::KEYS; first_key >= 0; first_key -= Tiles::KEYS) {
+            typename Tiles::KeySum own, kept;
+            load_weights(own, first_key);
+            load_own<Tiles>(kept, dscores + first_key, p.shape.keys, rows_of_warp(), keys_at(first_key),
+                            p.shape.is_aligned(5));
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
                 BARACUDA_UNROLL
-                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) whole(own[r][unit], row + unit * UNIT_COLUMNS);
-            } else {
-                BARACUDA_UNROLL
-                for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
-                    BARACUDA_UNROLL
-                    for (int c = 0; c < 2; ++c)
-                        single(own[r][unit].item[c], row + unit * UNIT_COLUMNS + c,
-                               lane_row(lane, r) < rows && unit * UNIT_COLUMNS + unit_column(lane, c) < keys);
-            }
+                for (int i = 0; i < Tiles::LANE_ROWS * 2; ++i) {
+                    A& item = kept[i / 4][unit][i % 4];
+                    item = formula.dscores(own[i / 4][unit][i % 4], item, delta[i / 2]);
+                }
+            store_kept(kept, first_key);
         }
+    }
+    BARACUDA_FN void store_kept(const typename Tiles::KeySum& kept, i64 first_key) const {
+        store_own<Tiles>(dscores + first_key, p.shape.keys, kept, rows_of_warp(), keys_at(first_key), p.shape.is_aligned(5));
     }
     BARACUDA_FN void store_scores(const T* tile, i64 first_key) const {
         store_rows<Tiles::ROWS, Tiles::KEYS>(dscores + first_key, p.shape.keys, tile, Tiles::KEY_STRIDE, rows_of_warp(),
@@ -209,8 +211,12 @@ BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, con
     block.template walk<true, false>(delta, dq);
     BARACUDA_UNROLL
     for (int r = 0; r < Tiles::LANE_ROWS; ++r) delta[r] = sum_of_row(delta[r]);
-    if (DQ) clear(dq);
-    block.template walk<false, false>(delta, dq);
+    if constexpr (decltype(block)::DIRECT) {
+        if (works) block.change_kept(delta);
+    } else {
+        if (DQ) clear(dq);
+        block.template walk<false, false>(delta, dq);
+    }
     if constexpr (!DQ) {
         if (works) block.store_unseen(end, Sums::ROWS, Sums::DEPTH);
         return;

@@ -34,7 +34,8 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
     using A = typename Tiles::A;
     static constexpr bool TAKES_SUMS = Tiles::Product::TAKES_SUMS;
     static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, ROWS = Tiles::LANE_ROWS;
-    static_assert(!TAKES_SUMS || Tiles::QUERIES * Tiles::KEY_STRIDE <= 2 * KEY_TILE, "weights fit in the place of v");
+    // Scores wait for the sums of their rows in the place of the weights, where that loses no digit.
+    static constexpr bool KEEPS = sizeof(T) == sizeof(A);
     using OfRow = A[ROWS];
 
     const AttentionForward& p;
@@ -141,6 +142,8 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
             }
             if (!works) continue;
             find_scores(sum, number * Tiles::KEYS);
+            if constexpr (KEEPS && !CAREFUL)
+                if (attn != nullptr) store_kept(sum, number * Tiles::KEYS);
             BARACUDA_UNROLL
             for (int r = 0; r < ROWS; ++r) {
                 A most = top[r];
@@ -178,6 +181,9 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         }
     }
 
+    BARACUDA_FN A weight_at_last(A score, A base, A total, A share) const {
+        return total == 0 ? formula.nothing() : weight_of<T>(score - base) * share;
+    }
     // The weights themselves, where they are asked for, and what care has left out of y. The products are found anew.
     template <bool CAREFUL>
     BARACUDA_FN void find_attn(typename Tiles::HeadSum& y, const OfRow& base, const OfRow& total, const OfRow& share) const {
@@ -198,8 +204,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                     A weight[2];
                     BARACUDA_UNROLL
                     for (int c = 0; c < 2; ++c)
-                        weight[c] = total[r] == 0 ? formula.nothing()
-                                                  : weight_of<T>(sum[r / 2][unit][r % 2 * 2 + c] - base[r]) * share[r];
+                        weight[c] = weight_at_last(sum[r / 2][unit][r % 2 * 2 + c], base[r], total[r], share[r]);
                     store_two(weight_at(lane, r, unit), weight[0], weight[1]);
                 }
             __syncwarp();
@@ -210,8 +215,32 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                 });
             __syncwarp();  // the weights are free
         }
-        if (!works || attn == nullptr) return;
-        // Keys that nobody sees.
+        if (works && attn != nullptr) store_unseen(total);
+    }
+    // The weights in the place of the scores that find_y has left there, the last ones first.
+    BARACUDA_FN void change_kept(const OfRow& base, const OfRow& total, const OfRow& share) const {
+        BARACUDA_KEEP_LOOP
+        for (i64 first_key = (tiles - 1) * Tiles::KEYS; first_key >= 0; first_key -= Tiles::KEYS) {
+            typename Tiles::KeySum kept;
+            load_own<Tiles>(kept, attn + first_key, p.shape.keys, rows_of_warp(), keys_at(first_key),
+                            p.shape.is_aligned(5));
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int i = 0; i < ROWS * 2; ++i) {
+                    A& item = kept[i / 4][unit][i % 4];
+                    item = weight_at_last(item, base[i / 2], total[i / 2], share[i / 2]);
+                }
+            store_kept(kept, first_key);
+        }
+        store_unseen(total);
+    }
+    BARACUDA_FN void store_kept(const typename Tiles::KeySum& kept, i64 first_key) const {
+        store_own<Tiles>(attn + first_key, p.shape.keys, kept, rows_of_warp(), keys_at(first_key), p.shape.is_aligned(5));
+    }
+    // The weights of keys that nobody sees.
+    BARACUDA_FN void store_unseen(const OfRow& total) const {
+        const int lane = int(threadIdx.x % 32);
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r)
             BARACUDA_UNROLL
@@ -238,6 +267,10 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         if (!CAREFUL) {
             store_y(y, total);
             if (attn == nullptr) return;
+            if constexpr (KEEPS) {
+                if (works) change_kept(base, total, share);
+                return;
+            }
             __syncthreads();  // the tile of q is free
         }
         find_attn<CAREFUL>(y, base, total, share);

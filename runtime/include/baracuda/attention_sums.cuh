@@ -123,9 +123,10 @@ template <class Tiles> struct SumsOfBlock {
             }
             if (!works) continue;
             const TileView<T, !OF_KEYS> weights = {stage, Tiles::WEIGHT_STRIDE};
-            multiply_tiles<typename Tiles::Product>(sum, weights.from(warp_depth), warp_row,
-                                                    TileView<T, false>{items, Tiles::HEAD_STRIDE}.from(warp_depth),
-                                                    warp_column, Tiles::WARP_DEPTH);
+            using Product = typename Tiles::Product;
+            multiply_tiles<Product, 2 * Product::AHEAD>(sum, weights.from(warp_depth), warp_row,
+                                                              TileView<T, false>{items, Tiles::HEAD_STRIDE}.from(warp_depth),
+                                                              warp_column, Tiles::WARP_DEPTH);
             if (CAREFUL) {
                 const T* const given = items_of(step) + warp_column;
                 add_not_finite<typename Tiles::Product>(

@@ -192,6 +192,51 @@ template <class A> BARACUDA_FN A largest_of_row(A value) {
     return larger(value, __shfl_xor_sync(0xffffffffu, value, 2));
 }
 
+// The pairs of elements of a tile of KEYS columns that a lane has of a sum: `whole(r, unit, at)` gets each of them by one
+// access, where rows begin at a multiple of 16 bytes and the tile is full, else `single(r, unit, c, at, there)` each
+// element. `data` is the tile's first row.
+template <class Tiles, class Pointer, class Whole, class Single>
+BARACUDA_FN void each_own(Pointer data, i64 row_stride, int rows, int keys, bool aligned, Whole whole, Single single) {
+    const int lane = int(threadIdx.x % 32);
+    const bool all = aligned && rows == Tiles::ROWS && keys == Tiles::KEYS;
+    BARACUDA_UNROLL
+    for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
+        const Pointer row = data + lane_row(lane, r) * row_stride + unit_column(lane, 0);
+        if (all) {
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) whole(r, unit, row + unit * UNIT_COLUMNS);
+        } else {
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c)
+                    single(r, unit, c, row + unit * UNIT_COLUMNS + c,
+                           lane_row(lane, r) < rows && unit * UNIT_COLUMNS + unit_column(lane, c) < keys);
+        }
+    }
+}
+// A lane's own elements from memory, 0 where there are none, and back. Only where T is what sums are of.
+template <class Tiles, class T>
+BARACUDA_FN void load_own(T (&sum)[Tiles::ROW_UNITS][Tiles::KEY_UNITS][4], const T* from, i64 row_stride, int rows, int keys,
+                          bool aligned) {
+    each_own<Tiles>(from, row_stride, rows, keys, aligned,
+        [&](int r, int unit, const T* at) {
+            const Two<T> both = load_whole<Two<T>>(at);
+            sum[r / 2][unit][r % 2 * 2] = both.item[0];
+            sum[r / 2][unit][r % 2 * 2 + 1] = both.item[1];
+        },
+        [&](int r, int unit, int c, const T* at, bool there) { sum[r / 2][unit][r % 2 * 2 + c] = there ? *at : T{}; });
+}
+template <class Tiles, class T>
+BARACUDA_FN void store_own(T* to, i64 row_stride, const T (&sum)[Tiles::ROW_UNITS][Tiles::KEY_UNITS][4], int rows, int keys,
+                           bool aligned) {
+    each_own<Tiles>(to, row_stride, rows, keys, aligned,
+        [&](int r, int unit, T* at) { store_two(at, sum[r / 2][unit][r % 2 * 2], sum[r / 2][unit][r % 2 * 2 + 1]); },
+        [&](int r, int unit, int c, T* at, bool there) {
+            if (there) *at = sum[r / 2][unit][r % 2 * 2 + c];
+        });
+}
+
 enum : i32 { CAUSAL_NONE = 0, CAUSAL_TOP_LEFT = 1, CAUSAL_BOTTOM_RIGHT = 2 };
 
 // Extents, and which keys a query sees.
@@ -265,17 +310,24 @@ template <class Tiles> struct RowsByKeys {
             tile, Tiles::HEAD_STRIDE, right + first_key * right_stride + part, right_stride,
             at_most(keys - first_key, Tiles::KEYS), at_most(extent - part, Tiles::HEAD), right_aligned);
     }
-    // `more`: another tile follows.
+    // The warp's rows of left, where they are in registers: of the only part.
+    using Held = HeldRows<typename Tiles::Product, Tiles::ROW_UNITS, Tiles::HEAD>;
+    BARACUDA_FN bool are_whole() const { return extent <= Tiles::HEAD && whole_steps(int(extent)) == Tiles::HEAD; }
+    BARACUDA_FN TileView<T, true> left_view() const { return {left_tile, Tiles::HEAD_STRIDE}; }
+
+    // `more`: another tile follows. `held`: rows of left in registers, or none.
     BARACUDA_FN void multiply(typename Tiles::KeySum& sum, T* right_tile, i64 first_key, int warp_row, bool works,
-                              bool more) const {
+                              bool more, const Held* held = nullptr) const {
         clear(sum);
         for (i64 part = 0;;) {
             const int depth = whole_steps(at_most(extent - part, Tiles::HEAD));
-            const TileView<T, true> left_view = {left_tile, Tiles::HEAD_STRIDE}, right_view = {right_tile, Tiles::HEAD_STRIDE};
-            if (works && depth == Tiles::HEAD)  // a number that the compiler knows
-                multiply_tiles<typename Tiles::Product>(sum, left_view, warp_row, right_view, 0, Tiles::HEAD);
+            const TileView<T, true> right_view = {right_tile, Tiles::HEAD_STRIDE};
+            if (works && held != nullptr && are_whole())
+                held->multiply(sum, right_view);
+            else if (works && held == nullptr && depth == Tiles::HEAD)  // a number that the compiler knows
+                multiply_tiles<typename Tiles::Product>(sum, left_view(), warp_row, right_view, 0, Tiles::HEAD);
             else if (works)
-                multiply_tiles<typename Tiles::Product>(sum, left_view, warp_row, right_view, 0, depth);
+                multiply_tiles<typename Tiles::Product>(sum, left_view(), warp_row, right_view, 0, depth);
             part += Tiles::HEAD;
             if (part >= extent && (extent <= Tiles::HEAD || !more)) return;
             __syncthreads();  // the tiles are free

@@ -4,7 +4,8 @@
 // g + 8, columns 2 t and 2 t + 1, where g = lane / 4 and t = lane % 4. f32 has the same, but where the rows or columns of
 // an operand lie side by side: there a lane has four neighbours, which are one access. `row_of_lane` and
 // `column_of_lane` know, so that what is done with a sum is written once; columns come in pairs of neighbours always.
-// Depth, the axis that is summed over, goes in steps of up to 16; a tile is zero where its operand ends.
+// Depth, the axis that is summed over, goes in steps of up to 16, AHEAD of them in a turn of a loop; a tile is zero where
+// its operand ends.
 //
 //   f16, bf16   mma.m16n8k16, sums in f32
 //   f64         mma.m16n8k16, before sm_90 m8n8k4, sums in f64
@@ -97,7 +98,7 @@ inline void multiply_by_map(typename Kind::Sum (&sum)[UNITS][4], const HeldByLan
 template <class T> struct HalfProduct {
     using Sum = float;
     static constexpr bool IN_FOURS = false, TAKES_SUMS = true;
-    static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
+    static constexpr int DEPTH = DEPTH_STEP, AHEAD = 4, LEFT = 8, RIGHT = 4;
     struct Left { u32 pair[4]; };
     struct Right { u32 pair[2]; };
 
@@ -203,7 +204,7 @@ private:
 // Kinds whose registers hold one element: loads by the map.
 template <class Kind, class T> struct SingleLoads {
     static constexpr bool IN_FOURS = false, TAKES_SUMS = false;
-    static constexpr int DEPTH = DEPTH_STEP, LEFT = 8, RIGHT = 4;
+    static constexpr int DEPTH = DEPTH_STEP, AHEAD = 4, LEFT = 8, RIGHT = 4;
     struct Left { T item[LEFT]; };
     struct Right { T item[RIGHT]; };
     template <bool INNER, int UNITS>
@@ -279,6 +280,7 @@ BARACUDA_FN float round_to_tf32(float x) {
 
 struct Tf32Product : SingleLoads<Tf32Product, f32> {
     using Sum = float;
+    static constexpr int AHEAD = 2;  // what is rounded on the way takes registers too
 
     BARACUDA_FN static constexpr ElementPlace left_place(int lane, int i) {
         return {lane / 4 + i % 2 * 8, lane % 4 + i / 2 * 4};
@@ -316,7 +318,7 @@ struct Tf32Product : SingleLoads<Tf32Product, f32> {
 struct FloatProduct {
     using Sum = float;
     static constexpr bool IN_FOURS = true, TAKES_SUMS = false;
-    static constexpr int DEPTH = 4;
+    static constexpr int DEPTH = 4, AHEAD = 2;
     struct Left { float row[2][DEPTH]; };
     struct Right { float column[2][DEPTH]; };
 
@@ -375,54 +377,67 @@ template <> struct ProductOf<f64, false> { using type = DoubleProduct; };
 template <> struct ProductOf<f32, false> { using type = FloatProduct; };
 template <> struct ProductOf<f32, true> { using type = Tf32Product; };
 
-// Units whose right fragments are in registers at once, and steps of depth whose loads need not wait for a product.
+// Units whose right fragments are in registers at once.
 template <int UNITS> constexpr int UNITS_AT_ONCE = UNITS % 4 == 0 ? 4 : 2;
-template <class Product> constexpr int STEPS_AHEAD = Product::DEPTH == DEPTH_STEP ? 4 : 2;
 
-// sum += left * right over `depth` elements, for the rows of left from `row` on and the columns of right from `column`
-// on. What is read of right serves all units of rows. Depth goes in whole steps: the tiles are zero behind their operand.
-template <class Product, int ROW_UNITS, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
-BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4], const TileView<T, LEFT_INNER>& left,
-                                int row, const TileView<T, RIGHT_INNER>& right, int column, int depth) {
+// One step of depth: what is read of right serves all units of rows.
+template <class Product, int ROW_UNITS, int UNITS, class T, bool RIGHT_INNER>
+BARACUDA_FN void multiply_step(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4],
+                               const typename Product::Left (&of_rows)[ROW_UNITS], const TileView<T, RIGHT_INNER>& right,
+                               int column, int depth, int lane) {
     constexpr int AT_ONCE = UNITS_AT_ONCE<UNITS>;
     static_assert(UNITS % AT_ONCE == 0, "units go in whole groups");
+    BARACUDA_UNROLL
+    for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
+        typename Product::Right of_columns[AT_ONCE];
+        Product::load_right(of_columns, right, column + unit * UNIT_COLUMNS, depth, lane);
+        BARACUDA_UNROLL
+        for (int rows = 0; rows < ROW_UNITS; ++rows)
+            Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
+                              of_columns, lane);
+    }
+}
+// sum += left * right over `depth` elements, for the rows of left from `row` on and the columns of right from `column`
+// on. Depth goes in whole steps, AHEAD of them in a loop's turn: the tiles are zero behind their operand.
+template <class Product, int AHEAD = Product::AHEAD, int ROW_UNITS, int UNITS, class T, bool LEFT_INNER, bool RIGHT_INNER>
+BARACUDA_FN void multiply_tiles(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4], const TileView<T, LEFT_INNER>& left,
+                                int row, const TileView<T, RIGHT_INNER>& right, int column, int depth) {
     const int lane = int(threadIdx.x % 32);
-    BARACUDA_UNROLL_BY(STEPS_AHEAD<Product>)
+    BARACUDA_UNROLL_BY(AHEAD)
     for (int step = 0; step < depth; step += Product::DEPTH) {
         typename Product::Left of_rows[ROW_UNITS];
         Product::load_left(of_rows, left, row, step, lane);
-        BARACUDA_UNROLL
-        for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
-            typename Product::Right of_columns[AT_ONCE];
-            Product::load_right(of_columns, right, column + unit * UNIT_COLUMNS, step, lane);
-            BARACUDA_UNROLL
-            for (int rows = 0; rows < ROW_UNITS; ++rows)
-                Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
-                                  of_columns, lane);
-        }
+        multiply_step<Product>(sum, of_rows, right, column, step, lane);
     }
 }
+// Rows of a left operand in registers, for many products with them.
+template <class Product, int ROW_UNITS, int DEPTH> struct HeldRows {
+    typename Product::Left step[DEPTH / Product::DEPTH][ROW_UNITS];
+
+    template <class T> BARACUDA_FN void load(const TileView<T, true>& left, int row) {
+        BARACUDA_UNROLL
+        for (int number = 0; number < DEPTH / Product::DEPTH; ++number)
+            Product::load_left(step[number], left, row, number * Product::DEPTH, int(threadIdx.x % 32));
+    }
+    template <int UNITS, class T, bool RIGHT_INNER>
+    BARACUDA_FN void multiply(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4], const TileView<T, RIGHT_INNER>& right) const {
+        BARACUDA_UNROLL
+        for (int number = 0; number < DEPTH / Product::DEPTH; ++number)
+            multiply_step<Product>(sum, step[number], right, 0, number * Product::DEPTH, int(threadIdx.x % 32));
+    }
+};
 // The same with sums for the left operand, rounded to its type, where the product takes them: no lane needs another's.
 template <class Product, int ROW_UNITS, int UNITS, int DEPTH_UNITS, class T>
 BARACUDA_FN void multiply_sums(typename Product::Sum (&sum)[ROW_UNITS][UNITS][4],
                                const typename Product::Sum (&left)[ROW_UNITS][DEPTH_UNITS][4], const TileView<T, false>& right) {
-    constexpr int AT_ONCE = UNITS_AT_ONCE<UNITS>;
-    static_assert(UNITS % AT_ONCE == 0 && DEPTH_UNITS * UNIT_COLUMNS % Product::DEPTH == 0, "units go in whole groups");
+    static_assert(DEPTH_UNITS * UNIT_COLUMNS % Product::DEPTH == 0, "depth goes in whole steps");
     const int lane = int(threadIdx.x % 32);
     BARACUDA_UNROLL
     for (int step = 0; step < DEPTH_UNITS; step += 2) {
         typename Product::Left of_rows[ROW_UNITS];
         BARACUDA_UNROLL
         for (int rows = 0; rows < ROW_UNITS; ++rows) of_rows[rows] = Product::left_of_sums(left[rows][step], left[rows][step + 1]);
-        BARACUDA_UNROLL
-        for (int unit = 0; unit < UNITS; unit += AT_ONCE) {
-            typename Product::Right of_columns[AT_ONCE];
-            Product::load_right(of_columns, right, unit * UNIT_COLUMNS, step * UNIT_COLUMNS, lane);
-            BARACUDA_UNROLL
-            for (int rows = 0; rows < ROW_UNITS; ++rows)
-                Product::multiply(reinterpret_cast<typename Product::Sum(&)[AT_ONCE][4]>(sum[rows][unit]), of_rows[rows],
-                                  of_columns, lane);
-        }
+        multiply_step<Product>(sum, of_rows, right, 0, step * UNIT_COLUMNS, lane);
     }
 }
 
