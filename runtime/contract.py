@@ -106,6 +106,7 @@ class OpRecord:
         state: kinds of the fields of a row's state, empty where there is none.
         ulp: error bound an element kind, in units in the last place.
         contraction: whether a * b + c may round once.
+        sum_ulp: what is added to the bound where an output is a sum over broadcast axes.
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
@@ -131,6 +132,7 @@ class OpRecord:
     state: str
     ulp: Mapping[str, float]
     contraction: bool = False
+    sum_ulp: Mapping[str, float] = field(default_factory=dict)
     pairs: str = ""
     host: Callable[[Any], HostValues] | None = None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -413,7 +413,7 @@ class Plan:
     def _pack(self, step: LaunchStep) -> Launch:
         """A launch with null pointers."""
         kernel = self._kernels[step.variant]
-        held = kernel.shared_to_hold(step.resident) if step.resident else 0
+        held = kernel.shared_to_hold(step.resident, step.threads) if step.resident else 0
         return kernel.pack((step.grid, 1, 1), step.threads, max(step.shared, held), step.blank)
 
     def _by_name(self, tensors: Row) -> Tensors:
@@ -492,12 +492,13 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
     """What an op promises; `never` are outputs that are never there."""
     others = {*never, *engine.cross_row_outputs()}
     precision = engine.math_precision()
+    summed = op.sum_ulp.get(element.value, 0.0) if engine.cross_row_outputs() else 0.0
     return PrecisionGuarantee(
         math_precision=precision,
         accumulator=element.compute,
         deterministic=True,
         bit_stable_on_same_hardware=True,
-        ulp=op.ulp[element.value] * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
+        ulp=(op.ulp[element.value] + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
     )
 

@@ -339,6 +339,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "fold": _scalars_name(program) if program.attributes else "no_scalars",
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in op.dtypes) + "}",
+        "sum_ulp": _sum_bounds(op, program),
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
@@ -362,6 +363,14 @@ def _tile_record(tiles: TileSet) -> str:
         f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows}, {tiles.scores}, "
         f"SumTileRecord({sums.rows}, {sums.depth}, {sums.stages}, {warps}))"
     )
+
+
+def _sum_bounds(op: Op, program: Program) -> str:
+    """What sums over broadcast axes add to the bounds, where the direction has such outputs."""
+    more = op.family.sum_ulp
+    if op.family.template != "map" or not more or not summed_outputs(op, program):
+        return ""
+    return "{" + ", ".join(f'"{dtype}": {more[dtype]!r}' for dtype in op.dtypes if dtype in more) + "}"
 
 
 def _attribute_lines(op: Op, program: Program) -> Iterator[str]:

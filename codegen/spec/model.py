@@ -284,6 +284,7 @@ class Family:
     shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     dtypes: tuple[str, ...] = ()
     ulp: Mapping[str, float] = field(default_factory=dict)
+    sum_ulp: Mapping[str, float] = field(default_factory=dict)
     tiles: Mapping[str, TileSet] = field(default_factory=dict)
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:

@@ -55,6 +55,7 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
                 family,
                 dtypes=dtypes.expand(_listed(form.dtypes), (*where, "dtypes")),
                 ulp=_bounds(form.ulp, dtypes, where, problems),
+                sum_ulp=_bounds(form.sum_ulp, dtypes, where, problems, "sum_ulp"),
             )
     broken = [name for name in file.monoids if name not in monoids]
     ops: dict[str, Op] = {}
@@ -103,15 +104,17 @@ def _listed(names: str | list[str]) -> list[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _bounds(ulp: Mapping[str, float], dtypes: _DtypeSets, path: Path, problems: Problems) -> dict[str, float]:
+def _bounds(
+    ulp: Mapping[str, float], dtypes: _DtypeSets, path: Path, problems: Problems, key_of: str = "ulp"
+) -> dict[str, float]:
     """Error bounds by dtype."""
     found = {}
     for key, bound in ulp.items():
         if not 0 <= bound < float("inf"):
             problems.add(
-                (*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results"
+                (*path, key_of, key), f"{bound} is no error bound", "a finite number, 0 for exact results"
             )
-        found.update(dict.fromkeys(dtypes.expand([key], (*path, "ulp", key)), float(bound)))
+        found.update(dict.fromkeys(dtypes.expand([key], (*path, key_of, key)), float(bound)))
     return found
 
 

@@ -193,6 +193,9 @@ class Family(Model):
     kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
     dtypes: str | list[str] = Field(default=[], description="the dtypes of ops that name none")
     ulp: dict[str, int | float] = Field(default={}, description="error bounds where an op names none")
+    sum_ulp: dict[str, int | float] = Field(
+        default={}, description="what a gradient that is summed over broadcast axes adds to the error bounds"
+    )
     default_kind: Identifier | None = Field(
         default=None, description="the op of a descriptor that names none: a member of the enum"
     )

@@ -259,6 +259,7 @@ class BinaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
     }
 
@@ -919,8 +920,7 @@ class BinaryBackwardPlan(Plan):
 
     DIV (f16, bf16, f32, f64): a / b
         da = dy / b
-        db = -ldexp(mantissa(dy) * mantissa(a) / mantissa(b) / mantissa(b), exponent(dy) + exponent(a) - 2 *
-            exponent(b))
+        db = -scaled_ratio(dy, a, b)
 
     FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; the crate's Remainder
         da = dy
@@ -1061,6 +1061,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.SUB: OpRecord(
             name="sub_backward",
@@ -1078,6 +1079,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.MUL: OpRecord(
             name="mul_backward",
@@ -1095,6 +1097,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
                 "db": ("dy", "a"),
@@ -1116,6 +1119,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
             },
@@ -1136,6 +1140,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1156,6 +1161,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1176,6 +1182,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2_backward",
@@ -1193,6 +1200,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.HYPOT: OpRecord(
             name="hypot_backward",
@@ -1210,6 +1218,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.COPYSIGN: OpRecord(
             name="copysign_backward",
@@ -1227,6 +1236,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "db": ("dy",),
             },
@@ -1247,6 +1257,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "db": ("dy",),
             },
@@ -1267,6 +1278,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
             },
@@ -1287,6 +1299,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.MAXIMUM: OpRecord(
             name="maximum_backward",
@@ -1304,6 +1317,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.FMIN: OpRecord(
             name="fmin_backward",
@@ -1321,6 +1335,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.FMAX: OpRecord(
             name="fmax_backward",
@@ -1338,6 +1353,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.LOGADDEXP: OpRecord(
             name="logaddexp_backward",
@@ -1355,6 +1371,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.LOGADDEXP2: OpRecord(
             name="logaddexp2_backward",
@@ -1372,6 +1389,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.XLOGY: OpRecord(
             name="xlogy_backward",
@@ -1389,6 +1407,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.XLOG1PY: OpRecord(
             name="xlog1py_backward",
@@ -1406,6 +1425,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
     }
 

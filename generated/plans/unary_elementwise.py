@@ -113,7 +113,7 @@ class UnaryPlan(Plan):
         y = sqrt(x)
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        y = rsqrt(x)
+        y = element_rsqrt(x)
 
     CBRT (f16, bf16, f32, f64): cube root
         y = cbrt(x)
@@ -128,7 +128,7 @@ class UnaryPlan(Plan):
         y = expm1(x)
 
     LOG (f16, bf16, f32, f64): natural logarithm
-        y = log(x)
+        y = element_log(x)
 
     LOG2 (f16, bf16, f32, f64): logarithm to base 2
         y = log2(x)
@@ -206,12 +206,13 @@ class UnaryPlan(Plan):
         y = clamp(x, 0, 6)
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        h = exp(-abs(x) / 2)
-        q = 1 + h * h
-        y = x / q if x >= 0 else max(x, -2000) * h / q * h
+        z = element_exp_product(1, 1, -abs(x))
+        r = element_inverse(1 + z)
+        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        y = sigmoid(x)
+        r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
+        y = r if x >= 0 else element_exp_product(1, r, -abs(x))
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
@@ -271,8 +272,11 @@ class UnaryPlan(Plan):
         y = -x * log(x) if x > 0 else 0 if x == 0 else -inf if x < 0 else x
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
-        h = gaussian(x / 2)
-        y = x * ndtr(x) if x >= 0 else max(x, -1000) * h * (erfcx(-x * 0.7071067811865476) / 2) * h
+        a = min(abs(x), 60)
+        t = a * a
+        low = fma(a, a, -t)
+        tail = element_exp_product(1, element_mills_moment(a), -t / 2, -low / 2)
+        y = x - tail if x >= 0 else -tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)
@@ -283,18 +287,16 @@ class UnaryPlan(Plan):
             + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        h = max(exp(-v / 2), smallest_subnormal)
-        z = h * h
-        g = 1 - low * (1 - low / 2 * (1 - low / 3))
-        q = 1 + z * g
-        slope = 1.5957691216057308 + t * 0.21406444881780075
-        y = x / q if x >= 0 else -a * h / q * g * h
+        z = element_exp_product(1, 1, -v, -low)
+        q = 1 + z
+        y = x * element_inverse(q) if x >= 0 else element_exp_product(-a, element_inverse(q), -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        h = exp(min(x, 25) / 2)
-        e = h * h
-        n = e * (e + 2)
-        y = x if x > 25 else max(x, -2000) * h * (e + 2) / (n + 2) * h
+        z = element_exp_product(1, 1, -abs(x))
+        p = 1 + 2 * z if x >= 0 else z + 2
+        q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+        r = element_quotient(p, q)
+        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         y = log_sigmoid(x)
@@ -739,7 +741,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ASINH: OpRecord(
@@ -977,7 +979,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SIGMOID: OpRecord(
@@ -994,7 +996,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SOFTSIGN: OpRecord(
@@ -1079,7 +1081,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ERFC: OpRecord(
@@ -1334,7 +1336,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.GELU_TANH: OpRecord(
@@ -1351,7 +1353,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.MISH: OpRecord(
@@ -1368,7 +1370,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
@@ -1464,7 +1466,7 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        dx = -(dy * (0.5 * rsqrt(x)) / x)
+        dx = -(dy * (0.5 * element_rsqrt(x)) / x)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
@@ -1520,9 +1522,9 @@ class UnaryBackwardPlan(Plan):
         dx = dy * sinh(x) if abs(x) < 20 else dy * copysign(h / 2, x) * h
 
     TANH (f16, bf16, f32, f64): hyperbolic tangent
-        z = exp(-2 * abs(x))
-        h = 2 * max(exp(-abs(x)), smallest_subnormal)
-        dx = dy * (4 * z / ((1 + z) * (1 + z))) if abs(x) < 20 else dy * h * h
+        power = -2 * abs(x)
+        z = element_exp_product(1, 1, power)
+        dx = element_exp_product(dy, 4 * element_inverse(fma(z, z + 2, 1)), power)
 
     ASINH (f16, bf16, f32, f64): inverse hyperbolic sine
         dx = dy / hypot(x, 1)
@@ -1549,15 +1551,15 @@ class UnaryBackwardPlan(Plan):
         dx = 0 if x <= 0 or x >= 6 else dy
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        h = max(exp(-abs(x) / 2), smallest_subnormal)
-        q = 1 + h * h
-        z = clamp(x, -2000, 2000)
-        dx = dy * ((1 + z * h * h / q) / q) if x >= 0 else dy * h * (1 + z / q) / q * h
+        z = element_exp_product(1, 1, -abs(x))
+        r = element_inverse(1 + z)
+        c = clamp(x, -2000, 2000)
+        s = fma(c * z if x >= 0 else c, r, 1) * r
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        z = exp(-abs(x))
-        h = max(exp(-abs(x) / 2), smallest_subnormal)
-        dx = dy * (z / ((1 + z) * (1 + z))) if abs(x) < 40 else dy * h * h
+        z = element_exp_product(1, 1, -abs(x))
+        dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -abs(x))
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         dx = dy / (1 + abs(x)) / (1 + abs(x))
@@ -1572,12 +1574,14 @@ class UnaryBackwardPlan(Plan):
         dx = dy * 1.0507009873554805 if x > 0 else scaled_exp(dy, x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
-        d = max(normal_density(x), smallest_subnormal)
-        dx = dy * d * (d * 7.0898154036220635)
+        a = min(abs(x), 60)
+        t = a * a
+        dx = element_exp_product(dy, 1.1283791670955126, -t, -fma(a, a, -t))
 
     ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
-        d = max(normal_density(x), smallest_subnormal)
-        dx = -(dy * d * (d * 7.0898154036220635))
+        a = min(abs(x), 60)
+        t = a * a
+        dx = -element_exp_product(dy, 1.1283791670955126, -t, -fma(a, a, -t))
 
     ERFINV (f16, bf16, f32, f64): inverse of erf
         dx = dy * (inf if abs(x) == 1 else erfcx(abs(erfinv(x))) / (1 - abs(x)) * 0.886226925452758)
@@ -1588,8 +1592,9 @@ class UnaryBackwardPlan(Plan):
             1.0e+10 else dy * erfcx_slope(x)
 
     NDTR (f16, bf16, f32, f64): distribution function of the normal distribution
-        h = max(gaussian(x / 2), smallest_subnormal)
-        dx = dy * h * h * 0.3989422804014327
+        a = min(abs(x), 60)
+        t = a * a
+        dx = element_exp_product(dy, 0.3989422804014327, -t / 2, -fma(a, a, -t) / 2)
 
     LOG_NDTR (f16, bf16, f32, f64): logarithm of ndtr, accurate in both tails
         h = max(gaussian(x / 2), smallest_subnormal)
@@ -1629,11 +1634,11 @@ class UnaryBackwardPlan(Plan):
         dx = dy * (-log(x) - 1)
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
-        h = max(gaussian(x / 2), smallest_subnormal)
-        z = clamp(x, -1000, 1000)
-        part = z * 0.3989422804014327
-        dx = dy * (ndtr(x) + part * h * h) if x >= 0 else dy * h * (erfcx(-z * 0.7071067811865476) / 2 + part)
-            * h
+        a = min(abs(x), 60)
+        t = a * a
+        low = fma(a, a, -t)
+        tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), -t / 2, -low / 2)
+        dx = dy * (1 - tail) if x >= 0 else tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)
@@ -1644,20 +1649,21 @@ class UnaryBackwardPlan(Plan):
             + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        h = max(exp(-v / 2), smallest_subnormal)
-        z = h * h
-        g = 1 - low * (1 - low / 2 * (1 - low / 3))
-        q = 1 + z * g
+        z = element_exp_product(1, 1, -v, -low)
+        q = 1 + z
         slope = 1.5957691216057308 + t * 0.21406444881780075
-        dx = dy * ((1 + a * slope * z * g / q) / q) if x >= 0 else dy * h * (1 - a * slope / q) / q * g * h
+        r = element_inverse(q)
+        s = fma(a * slope * (z if x >= 0 else -1), r, 1) * r
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        h = max(exp(min(x, 25) / 2), smallest_subnormal)
-        e = h * h
-        m = e * (e + 2) + 2
-        z = max(x, -2000)
-        dx = dy if x > 25 else dy * (e * (((e + 2) * m + 4 * z * (1 + e)) / m / m)) if x > 0 else dy * h *
-            (((e + 2) * m + 4 * z * (1 + e)) / m / m) * h
+        z = element_exp_product(1, 1, -abs(x))
+        p = 1 + 2 * z if x >= 0 else z + 2
+        q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+        r = element_inverse(q)
+        c = 4 * clamp(x, -2000, 2000) * (1 + z)
+        s = fma(c * z * z if x >= 0 else c, r, p) * r
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         h = max(exp(-abs(x) / 2), smallest_subnormal)
@@ -2088,7 +2094,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ASINH: OpRecord(
@@ -2258,7 +2264,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SOFTSIGN: OpRecord(
@@ -2343,7 +2349,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ERFC: OpRecord(
@@ -2598,7 +2604,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.GELU_TANH: OpRecord(
@@ -2615,7 +2621,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.MISH: OpRecord(
@@ -2632,7 +2638,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
@@ -2910,7 +2916,8 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, min(bound, 800))
+    each = 1 / beta
+    return (beta, each, min(bound, 800))
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3003,7 +3010,10 @@ class UnaryParamPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         v = x * beta
-        y = x if v > min(bound, 800) else log1pexp(v) / beta
+        z = element_exp_product(1, 1, -abs(v))
+        tail = element_exp_product(1, element_log1p_ratio(z), -abs(v))
+        each = 1 / beta
+        y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3203,7 +3213,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aa",
+            attributes="aaa",
             fold=_softplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3358,9 +3368,8 @@ class UnaryParamBackwardPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         v = x * beta
-        h = max(exp(-abs(v) / 2), smallest_subnormal)
-        q = 1 + h * h
-        dx = dy if v > bound else dy / q if v >= 0 else dy * h / q * h
+        r = element_inverse(1 + element_exp_product(1, 1, -abs(v)))
+        dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, -abs(v))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative

@@ -35,19 +35,39 @@ BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT
         if (out[o]) static_cast<T*>(out[o])[index] = rounded<T>(y[o]);
 }
 
+// A pack of each input; those of bool are bytes as they were read, so that nothing waits for them before they are used.
+template <class T, int IN, int FLAGS> struct InputPacks {
+    Pack<T> number[IN > FLAGS ? IN - FLAGS : 1];
+    FlagPack<T> flag[FLAGS > 0 ? FLAGS : 1];
+
+    BARACUDA_FN void load(const void* const (&from)[IN], int i, i64 index) {
+        if (i < IN - FLAGS) number[i] = load_pack(static_cast<const T*>(from[i]) + index);
+        else flag[i - (IN - FLAGS)] = load_flag_pack<T>(static_cast<const u8*>(from[i]) + index);
+    }
+    // Every item the element at a place.
+    BARACUDA_FN void spread(const void* const (&from)[IN], int i, i64 index) {
+        if (i < IN - FLAGS) number[i] = spread_pack(static_cast<const T*>(from[i])[index]);
+        else flag[i - (IN - FLAGS)] = spread_flag_pack<T>(static_cast<const u8*>(from[i])[index]);
+    }
+    BARACUDA_FN compute_t<T> at(int i, int s) const {
+        return i < IN - FLAGS ? widen_at(number[i], s) : compute_t<T>(flag[i - (IN - FLAGS)].is_set(s));
+    }
+};
+
 // The formula of each item of the inputs' packs; `place(o)` is where output o's pack begins.
-template <class T, int IN, int OUT, class Formula, class Place>
-BARACUDA_FN void map_pack(const Pack<T> (&x)[IN], void* const (&to)[OUT], const Place& place, const Formula& formula) {
-    Pack<T> y[OUT];
+template <class T, int IN, int FLAGS, int OUT, class Formula, class Place>
+BARACUDA_FN void map_pack(
+    const InputPacks<T, IN, FLAGS>& x, void* const (&to)[OUT], const Place& place, const Formula& formula) {
+    compute_t<T> y[OUT][Pack<T>::SIZE];
     BARACUDA_UNROLL
     for (int s = 0; s < Pack<T>::SIZE; ++s) {
         compute_t<T> in[IN], out[OUT];
-        for (int i = 0; i < IN; ++i) in[i] = widen_at(x[i], s);
+        for (int i = 0; i < IN; ++i) in[i] = x.at(i, s);
         formula(in, out);
-        for (int o = 0; o < OUT; ++o) y[o].item[s] = rounded<T>(out[o]);
+        for (int o = 0; o < OUT; ++o) y[o][s] = out[o];
     }
     for (int o = 0; o < OUT; ++o)
-        if (to[o]) store_pack(static_cast<T*>(to[o]) + place(o), y[o]);
+        if (to[o]) store_pack(static_cast<T*>(to[o]) + place(o), rounded_pack<T>(y[o]));
 }
 
 template <class T, int IN, int OUT, int FLAGS, class Formula>
@@ -55,16 +75,13 @@ BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& f
     constexpr int SIZE = Pack<T>::SIZE;
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
 
-    Pack<T> x[MAP_UNROLL][IN];
+    InputPacks<T, IN, FLAGS> x[MAP_UNROLL];
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         BARACUDA_UNROLL
-        for (int i = 0; i < IN - FLAGS; ++i)
-            if (pack < p.packs) x[u][i] = load_pack(static_cast<const T*>(p.in[i]) + pack * SIZE);
-        BARACUDA_UNROLL
-        for (int i = IN - FLAGS; i < IN; ++i)
-            if (pack < p.packs) x[u][i] = load_flags<T>(static_cast<const u8*>(p.in[i]) + pack * SIZE);
+        for (int i = 0; i < IN; ++i)
+            if (pack < p.packs) x[u].load(p.in, i, pack * SIZE);
     }
     BARACUDA_UNROLL
     for (int u = 0; u < MAP_UNROLL; ++u) {
@@ -86,16 +103,6 @@ template <class Offset, int IN, int OUT, int FLAGS = 0> struct StridedMap {
     Axes<Offset, IN + OUT> axes;
 };
 
-// The pack of input i at an element of it.
-template <class T, int IN, int FLAGS> BARACUDA_FN Pack<T> pack_at(const void* const (&in)[IN], int i, i64 index) {
-    return i < IN - FLAGS ? load_pack(static_cast<const T*>(in[i]) + index) : load_flags<T>(static_cast<const u8*>(in[i]) + index);
-}
-template <class T> BARACUDA_FN Pack<T> spread_pack(T item) {
-    Pack<T> pack;
-    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
-    return pack;
-}
-
 // A pack a thread: several would double the code of each formula.
 template <class T, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
@@ -103,11 +110,11 @@ BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, 
     if (index >= p.count) return;
     Offset offset[IN + OUT] = {};
     p.axes.add(Offset(index), offset);
-    Pack<T> x[IN];
+    InputPacks<T, IN, FLAGS> x;
     BARACUDA_UNROLL
     for (int i = 0; i < IN; ++i) {
-        if (p.spread >> i & 1) x[i] = spread_pack(input_at<T, IN, FLAGS>(p.in, i, offset[i]));
-        else x[i] = pack_at<T, IN, FLAGS>(p.in, i, offset[i]);
+        if (p.spread >> i & 1) x.spread(p.in, i, offset[i]);
+        else x.load(p.in, i, offset[i]);
     }
     map_pack<T>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
 }

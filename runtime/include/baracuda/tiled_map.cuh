@@ -22,6 +22,11 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     Axes<i64, IN + OUT> outer;
 };
 
+// The pack of input i at an element of it.
+template <class T, int IN, int FLAGS> BARACUDA_FN Pack<T> pack_at(const void* const (&in)[IN], int i, i64 index) {
+    return i < IN - FLAGS ? load_pack(static_cast<const T*>(in[i]) + index) : load_flags<T>(static_cast<const u8*>(in[i]) + index);
+}
+
 template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
     static constexpr u32 SIZE = Pack<T>::SIZE;
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
@@ -148,8 +153,8 @@ template <class T, int IN, int OUT, int FLAGS> struct MapTiles {
         for (u32 number = threadIdx.x; number < PACKS; number += MAP_THREADS) {
             const Part part(number, SIZE, false);
             if (!has(part)) continue;
-            Pack<T> x[IN];
-            for (int i = 0; i < IN; ++i) x[i] = load_pack(held + slot(i, part));
+            InputPacks<T, IN, 0> x;
+            for (int i = 0; i < IN; ++i) x.number[i] = load_pack(held + slot(i, part));
             map_pack<T>(x, p.out, [&](int o) { return place(part, IN + o); }, formula);
         }
     }
