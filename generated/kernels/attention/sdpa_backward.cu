@@ -54,6 +54,8 @@ template <int HEAD, bool TF32 = false, bool SCORES = false>
 using Tiles = baracuda::AttentionTiles<Shape<T>, HEAD, TF32, SCORES>;
 constexpr int THREADS = Shape<T>::QUERIES / Shape<T>::ROWS * 32;
 template <int HEAD, bool TF32, bool OF_KEYS> using Sums = baracuda::SumTiles<Shape<T>, HEAD, TF32, OF_KEYS>;
+constexpr int QUERY_SUM_THREADS = Shape<T>::SUM_DOWN * Shape<T>::SUM_ACROSS * 32;
+constexpr int KEY_SUM_THREADS = QUERY_SUM_THREADS * Shape<T>::SUM_SPLIT;
 
 struct ScoreParams {
     baracuda::AttentionScoreGradients operands;
@@ -75,10 +77,10 @@ BARACUDA_KERNEL(sdpa_backward, scores64, THREADS, ScoreParams) {
 BARACUDA_KERNEL(sdpa_backward, alone64, THREADS, ScoreParams) {
     baracuda::attention_score_gradients<Tiles<64, false>, Sums<64, false, true>, true>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, rows64, (Sums<64, false, false>::THREADS), QueryParams) {
+BARACUDA_KERNEL(sdpa_backward, rows64, QUERY_SUM_THREADS, QueryParams) {
     baracuda::attention_query_sums<Sums<64, false, false>>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, keys64, (Sums<64, false, true>::THREADS), KeyParams) {
+BARACUDA_KERNEL(sdpa_backward, keys64, KEY_SUM_THREADS, KeyParams) {
     baracuda::attention_key_sums<Sums<64, false, true>>(p.operands, p.formula);
 }
 #endif
@@ -89,10 +91,10 @@ BARACUDA_KERNEL(sdpa_backward, scores128, THREADS, ScoreParams) {
 BARACUDA_KERNEL(sdpa_backward, alone128, THREADS, ScoreParams) {
     baracuda::attention_score_gradients<Tiles<128, false>, Sums<128, false, true>, true>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, rows128, (Sums<128, false, false>::THREADS), QueryParams) {
+BARACUDA_KERNEL(sdpa_backward, rows128, QUERY_SUM_THREADS, QueryParams) {
     baracuda::attention_query_sums<Sums<128, false, false>>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, keys128, (Sums<128, false, true>::THREADS), KeyParams) {
+BARACUDA_KERNEL(sdpa_backward, keys128, KEY_SUM_THREADS, KeyParams) {
     baracuda::attention_key_sums<Sums<128, false, true>>(p.operands, p.formula);
 }
 #endif
@@ -103,10 +105,10 @@ BARACUDA_KERNEL(sdpa_backward, tf32_scores64, THREADS, ScoreParams) {
 BARACUDA_KERNEL(sdpa_backward, tf32_alone64, THREADS, ScoreParams) {
     baracuda::attention_score_gradients<Tiles<64, true>, Sums<64, true, true>, true>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, tf32_rows64, (Sums<64, true, false>::THREADS), QueryParams) {
+BARACUDA_KERNEL(sdpa_backward, tf32_rows64, QUERY_SUM_THREADS, QueryParams) {
     baracuda::attention_query_sums<Sums<64, true, false>>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, tf32_keys64, (Sums<64, true, true>::THREADS), KeyParams) {
+BARACUDA_KERNEL(sdpa_backward, tf32_keys64, KEY_SUM_THREADS, KeyParams) {
     baracuda::attention_key_sums<Sums<64, true, true>>(p.operands, p.formula);
 }
 #endif
@@ -117,10 +119,10 @@ BARACUDA_KERNEL(sdpa_backward, tf32_scores128, THREADS, ScoreParams) {
 BARACUDA_KERNEL(sdpa_backward, tf32_alone128, THREADS, ScoreParams) {
     baracuda::attention_score_gradients<Tiles<128, true>, Sums<128, true, true>, true>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, tf32_rows128, (Sums<128, true, false>::THREADS), QueryParams) {
+BARACUDA_KERNEL(sdpa_backward, tf32_rows128, QUERY_SUM_THREADS, QueryParams) {
     baracuda::attention_query_sums<Sums<128, true, false>>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(sdpa_backward, tf32_keys128, (Sums<128, true, true>::THREADS), KeyParams) {
+BARACUDA_KERNEL(sdpa_backward, tf32_keys128, KEY_SUM_THREADS, KeyParams) {
     baracuda::attention_key_sums<Sums<128, true, true>>(p.operands, p.formula);
 }
 #endif
