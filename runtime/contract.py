@@ -11,7 +11,7 @@ from baracuda.sku import PlanPreference
 from baracuda.tensor import Device
 from baracuda.wide import HostValues
 
-__all__ = ["OpRecord", "Problem", "SumTileRecord", "TensorRule", "TileRecord", "no_scalars"]
+__all__ = ["Halves", "OpRecord", "Problem", "SumTileRecord", "TensorRule", "TileRecord", "no_scalars"]
 
 
 def no_scalars(_: Any) -> tuple[float | bool | int, ...]:
@@ -31,6 +31,7 @@ class TensorRule:
         element: its element kind where that is not the descriptor's, or the descriptor's field that decides.
         other_elements: further kinds that it may have.
         shares: of an output whose heads may share their memory, by a zero stride: the input that does so too.
+        halves: the two operands that it holds, of a tensor that does.
     """
 
     name: str
@@ -40,6 +41,7 @@ class TensorRule:
     element: str | None = None
     other_elements: tuple[str, ...] = ()
     shares: str | None = None
+    halves: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,24 @@ class OpRecord:
 
 
 @dataclass(frozen=True)
+class Halves:
+    """Operands that lie side by side in one tensor.
+
+    Attributes:
+        axis: along which they lie.
+        places: of each operand, the tensor that holds it, and whether it is the first half (0) or the second.
+    """
+
+    axis: int
+    places: Mapping[str, tuple[str, int]]
+
+
+@dataclass(frozen=True)
 class Problem:
-    """What an engine is made for: a plan's op, its element kind, its extents and where it runs."""
+    """What an engine is made for: a plan's op, its element kind, its extents and where it runs.
+
+    `halves` says which operands are halves of one tensor, if any are.
+    """
 
     plan: str
     op: OpRecord
@@ -158,3 +176,4 @@ class Problem:
     preference: PlanPreference
     host: HostValues | None = None
     desc: Any = None
+    halves: Halves | None = None

@@ -17,7 +17,7 @@ from baracuda.arrays import is_ordered, library_of
 from baracuda.bound import BoundLaunch
 from baracuda.compile.loader import Kernel, Launch
 from baracuda.compile.unit import Unit
-from baracuda.contract import OpRecord, Problem, TensorRule
+from baracuda.contract import Halves, OpRecord, Problem, TensorRule
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
@@ -55,6 +55,8 @@ class Plan:
     AXES: ClassVar[str | None]
     TENSORS: ClassVar[tuple[TensorRule, ...]]
     OPS: ClassVar[Mapping[Any, OpRecord]]
+    #: The descriptor's fields with the axis along which tensors hold two operands, and with their order.
+    HALVES: ClassVar[tuple[str, str] | None] = None
     #: Ops with options that are not at their defaults.
     ALTERNATIVES: ClassVar[tuple[tuple[Any, Mapping[str, str], OpRecord], ...]] = ()
 
@@ -154,6 +156,7 @@ class Plan:
             preference=preference or PlanPreference(),
             host=None if op.host is None else op.host(desc),
             desc=desc,
+            halves=cls._halves_of(desc),
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         never = {name for name, (holds, _) in conditions.items() if not holds}
@@ -211,6 +214,20 @@ class Plan:
         element = getattr(desc, field)
         assert isinstance(element, ElementKind)
         return element
+
+    @classmethod
+    def _halves_of(cls, desc: Any) -> Halves | None:
+        """Which operands are halves of one tensor: none where the descriptor names no axis."""
+        axes = getattr(desc, cls.HALVES[0]) if cls.HALVES else ()
+        if cls.HALVES is None or not axes:
+            return None
+        swapped = getattr(desc, cls.HALVES[1])
+        places = {
+            name: (rule.name, place ^ swapped)
+            for rule in cls.TENSORS
+            for place, name in enumerate(rule.halves)
+        }
+        return Halves(axes[0], places)
 
     @property
     def desc(self) -> Any:

@@ -37,7 +37,7 @@ from .parser import parse
 from .reference import check_reference, reference
 from .text import to_decimal, to_python, to_text
 from .typed import infer
-from .types import BOOL, COMPUTE, F64, INT, STATE, Type
+from .types import BOOL, COMPUTE, F64, INT, STATE, WIDE, Type
 
 __all__ = [
     "BOOL",
@@ -47,6 +47,7 @@ __all__ = [
     "FUNCTIONS",
     "INT",
     "STATE",
+    "WIDE",
     "Binary",
     "BoolOp",
     "Boolean",

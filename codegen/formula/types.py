@@ -28,6 +28,7 @@ _SHOWN = {
     "float literal": "a float",
     "f64": "a float (f64)",
     "compute": "a float",
+    "wide": "a float (f64)",
     "state": "a state",
 }
 
@@ -35,6 +36,8 @@ COMPUTE = Type("compute")
 """The type `A` of a kernel: what loads widen to and stores round from."""
 F64 = Type("f64")
 """A run-time attribute: a double, whatever `A` is."""
+WIDE = Type("wide")
+"""A double in a kernel, whatever `A` is; what meets it is computed in double."""
 INT = Type("int")
 """Indices and counts: i64."""
 BOOL = Type("bool")
@@ -46,7 +49,7 @@ FLOAT_LITERAL = Type("float literal")
 """Not yet decided: `COMPUTE` or `F64`, as its surroundings ask."""
 
 # A pair of numbers meets in the later one of this list.
-_ORDER = (INT_LITERAL, INT, FLOAT_LITERAL, F64, COMPUTE)
+_ORDER = (INT_LITERAL, INT, FLOAT_LITERAL, F64, COMPUTE, WIDE)
 
 
 def state(fields: Mapping[str, Type]) -> Type:

@@ -15,6 +15,7 @@ from baracuda.codegen.formula import (
     FUNCTIONS,
     INT,
     STATE,
+    WIDE,
     Expr,
     Name,
     Type,
@@ -46,8 +47,15 @@ from baracuda.codegen.spec.model import (
 from baracuda.codegen.spec.pairs import angle_names
 from baracuda.codegen.spec.program import EXTENT, INDEX
 
-_TYPES: dict[str, Type] = {"compute": COMPUTE, "f64": F64, "bool": BOOL, "i64": INT, "i32": INT}
-_CPP = {"compute": "A", "f64": "f64", "bool": "bool", "i64": "i64", "i32": "i32"}
+_TYPES: dict[str, Type] = {
+    "compute": COMPUTE,
+    "f64": F64,
+    "wide": WIDE,
+    "bool": BOOL,
+    "i64": INT,
+    "i32": INT,
+}
+_CPP = {"compute": "A", "f64": "f64", "wide": "double", "bool": "bool", "i64": "i64", "i32": "i32"}
 _COMMENT_WIDTH = CPP_WIDTH - len("// ")
 
 
@@ -320,7 +328,7 @@ def _attributes(values: Sequence[AttributeValue]) -> list[str]:
 
 def packed_order(values: Sequence[AttributeValue]) -> list[AttributeValue]:
     """Attribute values in the order of the struct: integers, numbers, truth values."""
-    return sorted(values, key=lambda value: ("i64", "f64", "compute", "bool").index(value.kind))
+    return sorted(values, key=lambda value: ("i64", "f64", "wide", "compute", "bool").index(value.kind))
 
 
 def _statements(

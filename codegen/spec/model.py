@@ -28,7 +28,7 @@ class StateField:
 
 @dataclass(frozen=True)
 class Statement:
-    """A named value of a formula, computed once: `kind` is compute, bool or i64."""
+    """A named value of a formula, computed once: `kind` is compute, wide, bool or i64."""
 
     name: str
     kind: str
@@ -109,7 +109,10 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class AttributeValue:
-    """A value that the host folds in double precision and hands to the kernel: made of attributes."""
+    """A value that the host folds in double precision and hands to the kernel: made of attributes.
+
+    `kind` is compute, f64, wide (a double that formulas compute with in double), i64 or bool.
+    """
 
     name: str
     kind: str
@@ -118,12 +121,16 @@ class AttributeValue:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A run-time scalar of an op: the descriptor's field that holds it, and what its value must satisfy."""
+    """A run-time scalar of an op: the descriptor's field that holds it, and what its value must satisfy.
+
+    One that is `wide` stays a double in the kernel.
+    """
 
     name: str
     source: str
     require: Expr | None
     default: float | None = None
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,6 +249,14 @@ class SumTileSet:
 
 
 @dataclass(frozen=True)
+class Halves:
+    """The descriptor's fields with the axis along which tensors hold two others, and with their order."""
+
+    axis: str
+    swapped: str
+
+
+@dataclass(frozen=True)
 class TileSet:
     """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp.
 
@@ -286,6 +301,7 @@ class Family:
     ulp: Mapping[str, float] = field(default_factory=dict)
     sum_ulp: Mapping[str, float] = field(default_factory=dict)
     tiles: Mapping[str, TileSet] = field(default_factory=dict)
+    halves: Halves | None = None
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""

@@ -129,6 +129,11 @@ class Tensor(Model):
         default=None,
         description="for an output of attention: the input whose heads may share memory, as its own may",
     )
+    halves: list[Identifier] = Field(
+        default=[],
+        description="two tensors that this one holds side by side where the family's `halves` name an axis; "
+        "formulas know them, and not this one",
+    )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
     )
@@ -161,6 +166,15 @@ class SumTiles(Model):
         description="of sums over queries: parts of a stage's depth, a group of warps each, whose sums are "
         "added at the end",
     )
+
+
+class Halves(Model):
+    """How a tensor holds two others, in families whose operands are halves of one tensor or tensors."""
+
+    axis: Identifier = Field(
+        description="the field with the axis along which the halves lie; (): they are tensors of their own"
+    )
+    swapped: Identifier = Field(description="the field of type bool that says whether the second is first")
 
 
 class Tiles(Model):
@@ -204,6 +218,7 @@ class Family(Model):
         default=None, description="the descriptor's field with the aggregated axes"
     )
     pairs: Pairs | None = Field(default=None, description="the elements that come in pairs, for rotate")
+    halves: Halves | None = Field(default=None, description="how tensors hold two others, in maps")
     tiles: dict[str, Tiles] = Field(
         default={}, description="for attention: the tiles of a dtype or dtype set"
     )
@@ -225,6 +240,10 @@ class Attribute(Model):
         default=None, description="its value where the descriptor gives none; for fields with `default: kind`"
     )
     require: Expression | None = Field(default=None, description="what its value must satisfy")
+    wide: bool = Field(
+        default=False,
+        description="for f64 in maps: the kernel has it as a double, and computes in double what meets it",
+    )
 
 
 class Direction(Model):

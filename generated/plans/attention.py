@@ -1,4 +1,6 @@
-"""Attention plans: RopePlan, RopeBackwardPlan, SdpaPlan, SdpaBackwardPlan.
+"""Attention plans.
+
+RopePlan, RopeBackwardPlan, SdpaPlan, SdpaBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """

@@ -1,4 +1,6 @@
-"""BinaryElementwise plans: BinaryParamPlan, BinaryParamBackwardPlan, BinaryPlan, BinaryBackwardPlan.
+"""BinaryElementwise plans.
+
+BinaryParamPlan, BinaryParamBackwardPlan, BinaryPlan, BinaryBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """

@@ -1,4 +1,6 @@
-"""Normalization plans: RMSNormPlan, RMSNormBackwardPlan, LayerNormPlan, LayerNormBackwardPlan.
+"""Normalization plans.
+
+RMSNormPlan, RMSNormBackwardPlan, LayerNormPlan, LayerNormBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """

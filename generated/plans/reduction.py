@@ -1,4 +1,6 @@
-"""Reduction plans: ReducePlan, ReduceBackwardPlan.
+"""Reduction plans.
+
+ReducePlan, ReduceBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """

@@ -1,4 +1,6 @@
-"""Softmax plans: SoftmaxPlan, SoftmaxBackwardPlan.
+"""Softmax plans.
+
+SoftmaxPlan, SoftmaxBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """

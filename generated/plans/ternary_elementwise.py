@@ -1,4 +1,6 @@
-"""TernaryElementwise plans: TernaryPlan, TernaryBackwardPlan, WherePlan, WhereBackwardPlan.
+"""TernaryElementwise plans.
+
+TernaryPlan, TernaryBackwardPlan, WherePlan, WhereBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """

@@ -1,4 +1,7 @@
-"""UnaryElementwise plans: UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan.
+"""UnaryElementwise plans.
+
+UnaryPlan, UnaryBackwardPlan, UnaryParamPlan, UnaryParamBackwardPlan, AffinePlan, PReluPlan,
+    PReluBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -14,10 +17,20 @@ from baracuda.contract import OpRecord, TensorRule, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
+from baracuda.shapes import broadcasts
 
 from .kinds import UnaryKind
 
 __all__ = [
+    "AffineArgs",
+    "AffineDescriptor",
+    "AffinePlan",
+    "PReluArgs",
+    "PReluBackwardArgs",
+    "PReluBackwardDescriptor",
+    "PReluBackwardPlan",
+    "PReluDescriptor",
+    "PReluPlan",
     "UnaryArgs",
     "UnaryBackwardArgs",
     "UnaryBackwardDescriptor",
@@ -3671,5 +3684,388 @@ class UnaryParamBackwardPlan(Plan):
             dy=dy,
             x=x,
             dx=dx,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineDescriptor(Descriptor):
+    """The problem of an AffinePlan: y = scale * x + shift, element by element.
+
+    Attributes:
+        kind: which op (AFFINE unless given).
+        shape: extents of both tensors.
+        element: dtype of both tensors.
+        scale: the factor of every element, a double whatever the dtype.
+        shift: what is added to every product, a double whatever the dtype.
+    """
+
+    kind: UnaryKind | str = UnaryKind.AFFINE
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    scale: float = 1
+    shift: float = 0
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "scale": "f64",
+        "shift": "f64",
+    }
+    DEFAULTS: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineArgs:
+    """The tensors of an AffinePlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+def _affine_scalars(desc: AffineDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of affine, folded in double precision."""
+    scale = desc.scale
+    shift = desc.shift
+    return (scale, shift)
+
+
+class AffinePlan(Plan):
+    """y = scale * x + shift, element by element.
+
+    AFFINE (f16, bf16, f32, f64): scale * x + shift
+        y = fma(scale, x, shift)
+
+    `select` checks an AffineDescriptor and compiles or loads its kernels.
+    `run` takes AffineArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = AffineDescriptor
+    ARGS = AffineArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.AFFINE: OpRecord(
+            name="affine",
+            source="unary_elementwise/affine.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="dd",
+            fold=_affine_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = AffineArgs(
+            x=x,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluDescriptor(Descriptor):
+    """The problem of a PReluPlan: y = x where it is positive, else x times a slope, which is a tensor.
+
+    Attributes:
+        kind: which op (PRELU unless given).
+        shape: extents of x.
+        element: dtype of every tensor.
+        slope_shape: extents of slope, which is broadcast to shape by NumPy's rules: (C, 1, 1) is a slope
+            a channel of [N, C, H, W], () is one for all.
+    """
+
+    kind: UnaryKind | str = UnaryKind.PRELU
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    slope_shape: tuple[int, ...] | None = None
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "slope_shape": "shape",
+    }
+    DEFAULTS: ClassVar = {"slope_shape": "shape"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluBackwardDescriptor(PReluDescriptor):
+    """The problem of a PReluBackwardPlan: the fields of the forward's descriptor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluArgs:
+    """The tensors of a PReluPlan.
+
+    Attributes:
+        x: input; of shape shape.
+        slope: factors of what is not positive; PyTorch's weight as weight.view(slope_shape); of shape
+            slope_shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    slope: Any
+    y: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluBackwardArgs:
+    """The tensors of a PReluBackwardPlan.
+
+    Attributes:
+        dy: gradient of y; of shape shape.
+        x: the forward's input; of shape shape.
+        slope: the forward's slope; of shape slope_shape.
+        dx: gradient of x; may be exactly dy or x where slope is not broadcast; None: not wanted; of shape
+            shape.
+        dslope: gradient of slope, summed over its broadcast axes; None: not wanted; of shape slope_shape.
+    """
+
+    dy: Any
+    x: Any
+    slope: Any
+    dx: Any = None
+    dslope: Any = None
+
+
+class PReluPlan(Plan):
+    """y = x where it is positive, else x times a slope, which is a tensor.
+
+    PRELU (f16, bf16, f32, f64): x where it is positive, else x times a slope, which is a tensor
+        y = x if x > 0 else x * slope
+
+    `select` checks a PReluDescriptor and compiles or loads its kernels.
+    `run` takes PReluArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = PReluDescriptor
+    ARGS = PReluArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("slope", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.PRELU: OpRecord(
+            name="prelu",
+            source="unary_elementwise/prelu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x", "slope"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "slope", "y"}),
+            accepted=frozenset({"x", "slope", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "slope": (
+                desc.slope_shape,
+                "the slope_shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.slope_shape, desc.shape):
+            yield (
+                f"slope_shape is {desc.slope_shape}, shape is {desc.shape}, "
+                "want slope_shape that broadcasts to shape"
+            )
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        slope: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = PReluArgs(
+            x=x,
+            slope=slope,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+class PReluBackwardPlan(Plan):
+    """Gradients of PReluPlan.
+
+    PRELU (f16, bf16, f32, f64): x where it is positive, else x times a slope, which is a tensor
+        dx = dy if x > 0 else dy * slope
+        dslope = 0 if x > 0 else dy * x
+
+    `select` checks a PReluBackwardDescriptor and compiles or loads its kernels.
+    `run` takes PReluBackwardArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = PReluBackwardDescriptor
+    ARGS = PReluBackwardArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("dy", "in"),
+        TensorRule("x", "in"),
+        TensorRule("slope", "in"),
+        TensorRule("dx", "out", optional=True),
+        TensorRule("dslope", "out", optional=True),
+    )
+    OPS: ClassVar = {
+        UnaryKind.PRELU: OpRecord(
+            name="prelu_backward",
+            source="unary_elementwise/prelu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x", "slope"),
+            row_inputs=(),
+            outputs=("dx", "dslope"),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "slope"}),
+            accepted=frozenset({"dy", "x", "slope", "dx", "dslope"}),
+            batch_invariant=("dx", "dslope"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            sum_inputs={
+                "dslope": ("dy", "x"),
+            },
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "dy": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "slope": (
+                desc.slope_shape,
+                "the slope_shape of the descriptor",
+            ),
+            "dx": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "dslope": (
+                desc.slope_shape,
+                "the slope_shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.slope_shape, desc.shape):
+            yield (
+                f"slope_shape is {desc.slope_shape}, shape is {desc.shape}, "
+                "want slope_shape that broadcasts to shape"
+            )
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        dy: Any,
+        x: Any,
+        slope: Any,
+        dx: Any = None,
+        dslope: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = PReluBackwardArgs(
+            dy=dy,
+            x=x,
+            slope=slope,
+            dx=dx,
+            dslope=dslope,
         )
         self.run(stream, workspace, args)

@@ -11,6 +11,8 @@ namespace baracuda {
 
 constexpr int MAP_THREADS = 256;
 constexpr int MAP_UNROLL = 4;  // accesses that one thread keeps in flight for each operand
+// Those of contiguous operands: of a single input fewer, which more blocks make up for.
+BARACUDA_FN constexpr int contig_unroll(int inputs) { return inputs == 1 ? 2 : MAP_UNROLL; }
 
 // Operands that are all contiguous: `packs` 16-byte packs, then scalars up to `count`. A pointer that is
 // not 16-byte aligned, of a bool to the bytes of a pack's flags, makes `packs` zero.
@@ -72,19 +74,19 @@ BARACUDA_FN void map_pack(
 
 template <class T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    constexpr int SIZE = Pack<T>::SIZE;
-    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
+    constexpr int SIZE = Pack<T>::SIZE, UNROLL = contig_unroll(IN);
+    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * UNROLL) + threadIdx.x;
 
-    InputPacks<T, IN, FLAGS> x[MAP_UNROLL];
+    InputPacks<T, IN, FLAGS> x[UNROLL];
     BARACUDA_UNROLL
-    for (int u = 0; u < MAP_UNROLL; ++u) {
+    for (int u = 0; u < UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         BARACUDA_UNROLL
         for (int i = 0; i < IN; ++i)
             if (pack < p.packs) x[u].load(p.in, i, pack * SIZE);
     }
     BARACUDA_UNROLL
-    for (int u = 0; u < MAP_UNROLL; ++u) {
+    for (int u = 0; u < UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         if (pack < p.packs) map_pack<T>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
         const i64 scalar = p.packs * SIZE + pack;
