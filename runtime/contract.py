@@ -11,7 +11,7 @@ from baracuda.sku import PlanPreference
 from baracuda.tensor import Device
 from baracuda.wide import HostValues
 
-__all__ = ["Halves", "OpRecord", "Problem", "TensorRule", "TileRecord", "no_scalars"]
+__all__ = ["Halves", "OpRecord", "Problem", "SumTileRecord", "TensorRule", "TileRecord", "no_scalars"]
 
 
 def no_scalars(_: Any) -> tuple[float | bool | int, ...]:
@@ -45,6 +45,23 @@ class TensorRule:
 
 
 @dataclass(frozen=True)
+class SumTileRecord:
+    """The tiles of attention's sums of items with weights.
+
+    Attributes:
+        rows: of a tile.
+        depth: what is summed over in a stage.
+        stages: in shared memory.
+        warps: of a block, by rows, columns and depth.
+    """
+
+    rows: int
+    depth: int
+    stages: int
+    warps: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
 class TileRecord:
     """The tiles that an op's kernels are made for, of one element kind.
 
@@ -53,12 +70,16 @@ class TileRecord:
         queries: rows of a tile.
         keys: keys that a block takes at once.
         rows: rows of a warp.
+        scores: keys that a block takes at once where it sums nothing over them.
+        sums: the tiles of sums.
     """
 
     heads: tuple[int, ...]
     queries: int
     keys: int
     rows: int
+    scores: int
+    sums: SumTileRecord
 
     @property
     def threads(self) -> int:

@@ -15,7 +15,7 @@ from baracuda.codegen.rendering.kernel import formula_lines, packed_order
 from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.halves import parts, with_wholes
-from baracuda.codegen.spec.model import OF_KIND, Family, Op, Program, Spec
+from baracuda.codegen.spec.model import OF_KIND, Family, Op, Program, Spec, TileSet
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
@@ -359,11 +359,17 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
             if (reads := read_by(program, name)) != program.inputs
         },
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
-        "tiles": [
-            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows})")
-            for dtype, tiles in op.tiles.items()
-        ],
+        "tiles": [(dtype, _tile_record(tiles)) for dtype, tiles in op.tiles.items()],
     }
+
+
+def _tile_record(tiles: TileSet) -> str:
+    sums = tiles.sums
+    warps = f"({sums.down}, {sums.across}, {sums.split})"
+    return (
+        f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows}, {tiles.scores}, "
+        f"SumTileRecord({sums.rows}, {sums.depth}, {sums.stages}, {warps}))"
+    )
 
 
 def _invariant(op: Op, program: Program) -> list[str]:

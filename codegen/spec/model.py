@@ -237,6 +237,18 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class SumTileSet:
+    """The tiles of attention's sums: rows, depth and stages, and the warps by rows, columns and depth."""
+
+    rows: int
+    depth: int
+    stages: int
+    down: int
+    across: int
+    split: int
+
+
+@dataclass(frozen=True)
 class Halves:
     """The descriptor's fields with the axis along which tensors hold two others, and with their order."""
 
@@ -246,12 +258,18 @@ class Halves:
 
 @dataclass(frozen=True)
 class TileSet:
-    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp."""
+    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp.
+
+    `scores` are the keys that a block takes at once where it sums nothing over them, `sums` the tiles of
+    sums.
+    """
 
     heads: tuple[int, ...]
     queries: int
     keys: int
     rows: int
+    scores: int
+    sums: SumTileSet
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,23 @@ class Pairs(Model):
     )
 
 
+class SumTiles(Model):
+    """The tiles of attention's sums of items with weights, and how a block's warps share them."""
+
+    rows: int = Field(default=32, description="rows of a tile: keys, or queries")
+    depth: int = Field(default=32, description="what is summed over in a stage")
+    stages: int = Field(
+        default=3, description="stages in shared memory, of which all but one are copied ahead"
+    )
+    down: int = Field(default=1, description="parts of the rows, a warp each")
+    across: int = Field(default=1, description="parts of a head, a warp each")
+    split: int = Field(
+        default=1,
+        description="of sums over queries: parts of a stage's depth, a group of warps each, whose sums are "
+        "added at the end",
+    )
+
+
 class Halves(Model):
     """How a tensor holds two others, in families whose operands are halves of one tensor or tensors."""
 
@@ -170,6 +187,10 @@ class Tiles(Model):
     queries: int = Field(description="queries of a tile")
     keys: int = Field(description="keys that a block takes at once")
     rows: int = Field(default=16, description="queries of a warp")
+    scores: int | None = Field(
+        default=None, description="keys that a block takes at once where it sums nothing over them; as `keys`"
+    )
+    sums: SumTiles = Field(default=SumTiles(), description="tiles of the sums that gradients are")
 
 
 class Family(Model):
