@@ -167,10 +167,12 @@ class Bench:
         torch = self.torch
         data.run.launch()
         self.timer.synchronize()
-        kept = [axis for axis in range(len(case.domain)) if axis not in case.axes]
+        plan, halves = data.run.plan, case.plan.HALVES
+        together = {*case.axes, *(getattr(plan.desc, halves[0]) if halves else ())}
+        kept = [axis for axis in range(len(case.domain)) if axis not in together]
         # The axis on which nothing is broadcast or summed: none where an output is a sum over rows.
-        axis = kept[0] if case.axes and kept else len(case.domain) - 1 if kept else None
-        if data.run.plan.precision_guarantee.batch_invariant != tuple(
+        axis = (kept[0] if case.axes else kept[-1]) if kept else None
+        if plan.precision_guarantee.batch_invariant != tuple(
             rule.name for rule in case.plan.TENSORS if rule.io == "out" and rule.name in data.run.tensors
         ):
             axis = axis if not case.axes else None

@@ -4,7 +4,9 @@ Every op of every plan class that works element by element, at 134,217,728 eleme
 outputs stay contiguous; the inputs are transposed, have stride 0 on the first axis (row-broadcast), have rows
 with a gap behind each (sliced), or are [B, S, H, D] where the outputs are [B, H, S, D] (bshd inputs). Where
 an operand has a shape of its own, it is also broadcast to the domain, and its gradient summed over what was
-broadcast. Prints a table, and writes elementwise.json and elementwise.md with --out.
+broadcast. `--kinds usual` stands for the kinds that models are made of (USUAL below), and `--layouts` picks
+layouts: their speed is judged by `--kinds usual --dtypes bf16,f32 --layouts contig,row-broadcast,sliced`.
+Prints a table, and writes elementwise.json and elementwise.md with --out.
 Exits 1 where a plan failed or was wrong.
 """
 
@@ -15,7 +17,7 @@ import sys
 from collections.abc import Iterator
 
 from cases import Case
-from options import bench, parser
+from options import bench, parser, words
 from problems import plan_classes, shape_fields
 from reductions import COPY_BYTES, SMALL_COPY_BYTES, finish
 
@@ -23,7 +25,26 @@ from baracuda.plan import Plan
 
 DOMAIN, SMALL_DOMAIN = (16384, 8192), (65, 33)
 HEADS, SMALL_HEADS = (16, 32, 2048, 128), (2, 3, 5, 8)
-LAYOUTS = ("contig", "transposed", "row-broadcast", "sliced", "bshd inputs")
+LAYOUTS = ("contig", "transposed", "row-broadcast", "sliced", "bshd inputs", "broadcast")
+#: What `--kinds usual` measures, by the ops' names: of each sort the ones that models are made of.
+USUAL = {
+    *("add", "sub", "mul", "div", "maximum", "pow", "atan2", "lerp"),
+    *(
+        "neg",
+        "exp",
+        "log",
+        "tanh",
+        "sigmoid",
+        "silu",
+        "gelu",
+        "gelu_tanh",
+        "erf",
+        "softplus",
+        "rsqrt",
+        "mish",
+    ),
+    *("where", "clamp_scalar", "addcmul"),
+}
 #: Dtypes of the other layouts: two sizes of an element show what strides cost.
 STRIDED_DTYPES = ("bf16", "f32")
 
@@ -32,13 +53,15 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
     """What is measured: contiguous in every dtype first, then the other layouts."""
     domain = SMALL_DOMAIN if options.device == "host" else DOMAIN
     plans = [plan for plan in plan_classes() if plan.TEMPLATE == "map"]
-    for layout in LAYOUTS:
+    for layout in options.layouts:
+        if layout == "broadcast":  # an operand of its own shape, below
+            continue
         for plan in plans:
             for kind, element in _kinds(plan, options, layout):
                 heads = layout == "bshd inputs"
                 extents = (SMALL_HEADS if options.device == "host" else HEADS) if heads else domain
                 yield Case(plan, kind, element, extents, layout=layout)
-    for plan in plans:
+    for plan in plans if "broadcast" in options.layouts else ():
         for kind, element in _kinds(plan, options, "broadcast"):
             for name in shape_fields(plan):
                 yield Case(plan, kind, element, domain, fields={name: (1, domain[1])})
@@ -46,16 +69,33 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
 
 def _kinds(plan: type[Plan], options: argparse.Namespace, layout: str) -> Iterator[tuple[object, str]]:
     for kind, op in plan.OPS.items():
-        if options.kinds and kind.value not in options.kinds:
+        if options.kinds and not _is_asked(op.name.removesuffix("_backward"), kind, options.kinds):
             continue
         for element in options.dtypes or op.dtypes:
             if element in op.dtypes and (layout == "contig" or options.dtypes or element in STRIDED_DTYPES):
                 yield kind, element
 
 
+def _is_asked(op: str, kind: object, kinds: tuple[str, ...]) -> bool:
+    """Whether an op is one of the kinds that were asked for."""
+    return getattr(kind, "value", kind) in kinds or ("usual" in kinds and op in USUAL)
+
+
+def layouts(text: str) -> tuple[str, ...]:
+    """Layouts by name; raises where there is no such layout."""
+    asked = words(text)
+    if unknown := [name for name in asked if name not in LAYOUTS]:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: the layouts are {', '.join(LAYOUTS)}")
+    return asked
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run; the number of failures as an exit code of 0 or 1."""
-    options = parser(__doc__).parse_args(arguments)
+    known = parser(__doc__)
+    known.add_argument(
+        "--layouts", type=layouts, default=LAYOUTS, metavar="NAME,...", help=f"of {', '.join(LAYOUTS)}"
+    )
+    options = known.parse_args(arguments)
     _, runner = bench("elementwise", options)
     runner.run(list(cases(options)), compiled=not options.no_compile)
     return finish(runner, SMALL_COPY_BYTES if options.device == "host" else COPY_BYTES)

@@ -84,6 +84,28 @@ _TERNARY = {
     "addcmul": Peer(lambda torch, desc, a, b, c: torch.addcmul(a, b, c, value=desc.param)),
     "addcdiv": Peer(lambda torch, desc, a, b, c: torch.addcdiv(a, b, c, value=desc.param)),
 }
+_AFFINE = {"affine": Peer(lambda torch, desc, x: x * desc.scale + desc.shift)}
+# What prelu calls with its weight in the shape that broadcasts.
+_PRELU = {"prelu": Peer(lambda torch, desc, x, slope: torch._prelu_kernel(x, slope))}
+
+
+def _gate(function: str, **words: Any) -> Peer:
+    """A gate of halves as two operations."""
+
+    def forward(torch: Any, desc: Any, x: Any) -> Any:
+        a, b = x.chunk(2, desc.axis[0])
+        return a * getattr(torch.nn.functional, function)(b, **words)
+
+    return Peer(forward)
+
+
+_GATES = {
+    "glu": Peer(lambda torch, desc, x: torch.nn.functional.glu(x, desc.axis[0])),
+    "reglu": _gate("relu"),
+    "swiglu": _gate("silu"),
+    "geglu": _gate("gelu"),
+    "geglu_tanh": _gate("gelu", approximate="tanh"),
+}
 
 
 def _eps(desc: Any, usual: float) -> float:
@@ -111,6 +133,9 @@ _PEERS: Mapping[str, Mapping[str, Peer]] = {
     "Reduce": _REDUCTIONS,
     "BinaryParam": _BINARY_PARAM,
     "Ternary": _TERNARY,
+    "Affine": _AFFINE,
+    "PRelu": _PRELU,
+    "GatedActivation": _GATES,
     "Rope": _ROPE,
     "RMSNorm": {"rms_norm": Peer(_rms_norm)},
     "LayerNorm": {"layer_norm": Peer(_layer_norm)},

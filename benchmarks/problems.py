@@ -55,6 +55,8 @@ def describe(
 ) -> Any:
     """A descriptor of a plan class: the domain, the axes and `fields` as given, the rest at its default.
 
+    Operands that may be halves of one tensor are so, along the last axis.
+
     Where the domain is made of extents, missing ones are 1, surplus ones join the first, the last is even.
     """
     cls = plan.DESCRIPTOR
@@ -67,6 +69,8 @@ def describe(
             values[name] = domain
         elif plan.AXES is not None and name == plan.AXES:
             values[name] = axes
+        elif plan.HALVES is not None and name == plan.HALVES[0]:
+            values[name] = len(domain) - 1
         elif rule == "element":
             values[name] = element
         elif isinstance(rule, type) and isinstance(kind, rule):

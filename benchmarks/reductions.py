@@ -40,12 +40,17 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
     """What is measured: every position first, then the full reductions."""
     small = options.device == "host"
     positions = SMALL_POSITIONS if small else POSITIONS
-    for plan in reduction_plans():
+    plans = [plan for plan in reduction_plans() if _direction(plan) in options.directions]
+    for plan in plans:
         for domain, axes in positions:
             yield from _kinds(plan, options, domain, axes)
-    for plan in reduction_plans():
+    for plan in plans:
         if forward_of(plan) is None:
             yield from _kinds(plan, options, *(SMALL_FULL if small else FULL))
+
+
+def _direction(plan: type[Plan]) -> str:
+    return "forward" if forward_of(plan) is None else "backward"
 
 
 def _kinds(
@@ -59,7 +64,9 @@ def _kinds(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run; the number of failures as an exit code of 0 or 1."""
-    options = parser(__doc__).parse_args(arguments)
+    made = parser(__doc__)
+    made.add_argument("--directions", default="forward,backward", help="forward, backward or both")
+    options = made.parse_args(arguments)
     _, runner = bench("reductions", options)
     runner.run(list(cases(options)), compiled=not options.no_compile)
     return finish(runner, SMALL_COPY_BYTES if options.device == "host" else COPY_BYTES)

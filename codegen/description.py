@@ -9,6 +9,7 @@ from baracuda.codegen.formula import to_text
 from baracuda.codegen.matrix import summed_outputs, variants
 from baracuda.codegen.rendering.host import host_lines, plain_tuple
 from baracuda.codegen.rendering.kernel import formula_lines
+from baracuda.codegen.spec.halves import with_wholes
 from baracuda.codegen.spec.model import COMPUTE, Family, Op, Program, Spec
 from baracuda.codegen.spec.schema import Tensor
 
@@ -50,7 +51,7 @@ def _plan(op: Op, program: Program, others: Iterable[Program]) -> Iterator[str]:
     yield "  Tensors"
     tensors = family.tensors(program.direction)
     written = {key for key in tensors if key in program.written}
-    known = {key for key in tensors if key in {*program.read, *program.takes}} | written
+    known = with_wholes({*program.read, *program.takes, *written}, tensors)
     yield from _columns(_tensor(key, tensors[key], op, program) for key in tensors if key in known)
     rules = [*family.requirements(program.direction), *op.requirements(program.direction)]
     if rules:
@@ -62,7 +63,7 @@ def _plan(op: Op, program: Program, others: Iterable[Program]) -> Iterator[str]:
 
 def _tensor(name: str, tensor: Tensor, op: Op, program: Program) -> tuple[str, ...]:
     """Name, direction, whether it may be left out, shape, meaning."""
-    reads = name in program.read or tensor.io != "in"
+    reads = name in program.read or tensor.io != "in" or bool(tensor.halves)
     if tensor.optional:
         need = "optional"
     elif program.takes.get(name) == "optional":

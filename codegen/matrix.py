@@ -17,7 +17,7 @@ MAP_VARIANTS = {"contig": "NARROW", "strided": "NARROW", "strided64": "WIDE", "t
 ROTATE_VARIANTS = {"contig": "NARROW", "scalar": "NARROW"}
 
 #: Kernels of attention, one a head size, by direction.
-ATTENTION_KERNELS = {"forward": ("head",), "backward": ("scores", "sums")}
+ATTENTION_KERNELS = {"forward": ("head",), "backward": ("scores", "rows", "keys", "alone")}
 
 #: Variants of an aggregate: its compile unit, the width of its offsets, and its function in the headers.
 STATE_VARIANTS = {

@@ -11,7 +11,7 @@ from baracuda.sku import PlanPreference
 from baracuda.tensor import Device
 from baracuda.wide import HostValues
 
-__all__ = ["OpRecord", "Problem", "TensorRule", "TileRecord", "no_scalars"]
+__all__ = ["Halves", "OpRecord", "Problem", "SumTileRecord", "TensorRule", "TileRecord", "no_scalars"]
 
 
 def no_scalars(_: Any) -> tuple[float | bool | int, ...]:
@@ -31,6 +31,7 @@ class TensorRule:
         element: its element kind where that is not the descriptor's, or the descriptor's field that decides.
         other_elements: further kinds that it may have.
         shares: of an output whose heads may share their memory, by a zero stride: the input that does so too.
+        halves: the two operands that it holds, of a tensor that does.
     """
 
     name: str
@@ -40,6 +41,24 @@ class TensorRule:
     element: str | None = None
     other_elements: tuple[str, ...] = ()
     shares: str | None = None
+    halves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SumTileRecord:
+    """The tiles of attention's sums of items with weights.
+
+    Attributes:
+        rows: of a tile.
+        depth: what is summed over in a stage.
+        stages: in shared memory.
+        warps: of a block, by rows, columns and depth.
+    """
+
+    rows: int
+    depth: int
+    stages: int
+    warps: tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -51,12 +70,16 @@ class TileRecord:
         queries: rows of a tile.
         keys: keys that a block takes at once.
         rows: rows of a warp.
+        scores: keys that a block takes at once where it sums nothing over them.
+        sums: the tiles of sums.
     """
 
     heads: tuple[int, ...]
     queries: int
     keys: int
     rows: int
+    scores: int
+    sums: SumTileRecord
 
     @property
     def threads(self) -> int:
@@ -85,6 +108,7 @@ class OpRecord:
         state: kinds of the fields of a row's state, empty where there is none.
         ulp: error bound an element kind, in units in the last place; others are exact.
         contraction: whether a * b + c may round once.
+        sum_ulp: what is added to the bound where an output is a sum over broadcast axes.
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
@@ -111,6 +135,7 @@ class OpRecord:
     state: str
     ulp: Mapping[str, float]
     contraction: bool = False
+    sum_ulp: Mapping[str, float] = field(default_factory=dict)
     pairs: str = ""
     host: Callable[[Any], HostValues] | None = None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -123,10 +148,24 @@ class OpRecord:
 
 
 @dataclass(frozen=True)
+class Halves:
+    """Operands that lie side by side in one tensor.
+
+    Attributes:
+        axis: along which they lie.
+        places: of each operand, the tensor that holds it, and whether it is the first half (0) or the second.
+    """
+
+    axis: int
+    places: Mapping[str, tuple[str, int]]
+
+
+@dataclass(frozen=True)
 class Problem:
     """What an engine is made for: a plan's op, its element kind, its extents and where it runs.
 
-    `elements` has the element kind of each tensor, `element` that of the descriptor.
+    `elements` has the element kind of each tensor, `element` that of the descriptor; `halves` says which
+    operands are halves of one tensor, if any are.
     """
 
     plan: str
@@ -141,3 +180,4 @@ class Problem:
     elements: Mapping[str, ElementKind] = field(default_factory=dict)
     host: HostValues | None = None
     desc: Any = None
+    halves: Halves | None = None

@@ -20,10 +20,12 @@ from baracuda.errors import DriverError, InvalidProblem, Unsupported
 # Values of the CUDA headers, which never change.
 _FUNCTION_MAX_THREADS = 0  # CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
 _FUNCTION_STATIC_SHARED = 1  # CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+_FUNCTION_REGISTERS = 4  # CU_FUNC_ATTRIBUTE_NUM_REGS
 _FUNCTION_MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _DEVICE_MULTIPROCESSORS = 16  # cudaDevAttrMultiProcessorCount
 _DEVICE_MAJOR = 75  # cudaDevAttrComputeCapabilityMajor
 _DEVICE_MINOR = 76  # cudaDevAttrComputeCapabilityMinor
+_DEVICE_REGISTERS = 82  # cudaDevAttrMaxRegistersPerMultiprocessor
 _DEVICE_MAX_SHARED = 97  # cudaDevAttrMaxSharedMemoryPerBlockOptin
 _EVENT_DISABLE_TIMING = 2  # cudaEventDisableTiming: such events are the cheapest
 _NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED
@@ -32,6 +34,8 @@ _CAPTURE_IMPLICIT = 906  # cudaErrorStreamCaptureImplicit
 # Bytes of shared memory: what the driver takes of each block's, and the steps in which it is given.
 _SHARED_RESERVED = 1024
 _SHARED_STEP = 128
+# A thread's registers are handed out in steps of so many.
+_REGISTERS_STEP = 8
 # What a block gets without asking, in bytes.
 _SHARED_WITHOUT_OPT_IN = 48 * 1024
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
@@ -289,8 +293,15 @@ class CudaKernel:
         except Exception as error:
             _fail(self.symbol, error)
 
-    def shared_to_hold(self, blocks: int) -> int:
-        """Bytes of dynamic shared memory of a block with which a multiprocessor holds at most `blocks`."""
+    def shared_to_hold(self, blocks: int, threads: int) -> int:
+        """Bytes of dynamic shared memory with which a multiprocessor holds at most `blocks` of a kernel.
+
+        Where its registers do not suffice for so many, the largest power of two that they suffice for: else
+        the last wave of a grid leaves most multiprocessors idle.
+        """
+        a_thread = -(-self._attribute(_FUNCTION_REGISTERS) // _REGISTERS_STEP) * _REGISTERS_STEP
+        fit = max(_device_attribute(_DEVICE_REGISTERS, self.index) // max(a_thread * threads, 1), 1)
+        blocks = min(blocks, 1 << (fit.bit_length() - 1)) if fit < blocks else blocks
         all_of_it = max_shared_memory(self.index) + _SHARED_RESERVED
         too_many = all_of_it // (blocks + 1) // _SHARED_STEP * _SHARED_STEP
         return max(too_many + _SHARED_STEP - _SHARED_RESERVED - self.static_shared, 0)

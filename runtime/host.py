@@ -216,9 +216,9 @@ class HostKernel:
         self._function = function
         self._executor = executor
 
-    def shared_to_hold(self, blocks: int) -> int:
+    def shared_to_hold(self, blocks: int, threads: int) -> int:
         """None: there is no multiprocessor that holds blocks."""
-        del blocks
+        del blocks, threads
         return 0
 
     def pack(

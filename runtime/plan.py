@@ -17,7 +17,7 @@ from baracuda.arrays import is_ordered, library_of
 from baracuda.bound import BoundLaunch
 from baracuda.compile.loader import Kernel, Launch
 from baracuda.compile.unit import Unit
-from baracuda.contract import OpRecord, Problem, TensorRule
+from baracuda.contract import Halves, OpRecord, Problem, TensorRule
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
@@ -55,6 +55,8 @@ class Plan:
     AXES: ClassVar[str | None]
     TENSORS: ClassVar[tuple[TensorRule, ...]]
     OPS: ClassVar[Mapping[Any, OpRecord]]
+    #: The descriptor's fields with the axis along which tensors hold two operands, and with their order.
+    HALVES: ClassVar[tuple[str, str] | None] = None
     #: Ops with options that are not at their defaults.
     ALTERNATIVES: ClassVar[tuple[tuple[Any, Mapping[str, str], OpRecord], ...]] = ()
 
@@ -159,6 +161,7 @@ class Plan:
             elements=elements,
             host=None if op.host is None else op.host(desc),
             desc=desc,
+            halves=cls._halves_of(desc),
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         never = {name for name, (holds, _) in conditions.items() if not holds}
@@ -216,6 +219,20 @@ class Plan:
         element = getattr(desc, field)
         assert isinstance(element, ElementKind)
         return element
+
+    @classmethod
+    def _halves_of(cls, desc: Any) -> Halves | None:
+        """Which operands are halves of one tensor: none where the descriptor names no axis."""
+        axes = getattr(desc, cls.HALVES[0]) if cls.HALVES else ()
+        if cls.HALVES is None or not axes:
+            return None
+        swapped = getattr(desc, cls.HALVES[1])
+        places = {
+            name: (rule.name, place ^ swapped)
+            for rule in cls.TENSORS
+            for place, name in enumerate(rule.halves)
+        }
+        return Halves(axes[0], places)
 
     @property
     def desc(self) -> Any:
@@ -418,7 +435,7 @@ class Plan:
     def _pack(self, step: LaunchStep) -> Launch:
         """A launch with null pointers."""
         kernel = self._kernels[step.variant]
-        held = kernel.shared_to_hold(step.resident) if step.resident else 0
+        held = kernel.shared_to_hold(step.resident, step.threads) if step.resident else 0
         return kernel.pack((step.grid, 1, 1), step.threads, max(step.shared, held), step.blank)
 
     def _by_name(self, tensors: Row) -> Tensors:
@@ -500,12 +517,13 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
     """What an op promises; `never` are outputs that are never there."""
     others = {*never, *engine.cross_row_outputs()}
     precision = engine.math_precision()
+    summed = op.sum_ulp.get(element.value, 0.0) if engine.cross_row_outputs() else 0.0
     return PrecisionGuarantee(
         math_precision=precision,
         accumulator=element.compute,
         deterministic=True,
         bit_stable_on_same_hardware=True,
-        ulp=_bound(op, element, engine) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
+        ulp=(_bound(op, element, engine) + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
     )
 

@@ -6,9 +6,11 @@ import itertools
 import math
 
 __all__ = [
+    "at_most_one",
     "broadcast_shapes",
     "broadcasts",
     "divides",
+    "doubled",
     "extents",
     "flat",
     "is_even",
@@ -42,6 +44,16 @@ def extents(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
 def flat(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int]:
     """The shape of one axis with as many elements as `axes` have together."""
     return (numel(extents(shape, axes)),)
+
+
+def doubled(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """`shape` with twice the extent of each of `axes`."""
+    return tuple(2 * extent if axis in axes else extent for axis, extent in enumerate(shape))
+
+
+def at_most_one(axes: tuple[int, ...]) -> bool:
+    """Whether there is one axis, or none."""
+    return len(axes) <= 1
 
 
 def is_suffix(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:

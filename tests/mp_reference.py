@@ -98,9 +98,10 @@ def _compiled(text: str) -> Any:
     return compile(ast.fix_missing_locations(tree), "reference", "eval")
 
 
-def references(problem: verify.Problem, numbers: Mapping[str, Any], tensors: Mapping[str, Any]) -> Any:
-    """The one output at every element, in longdouble; NaN where the expression divides by zero."""
-    (output,) = problem.outputs()
+def references(
+    problem: verify.Problem, output: str, numbers: Mapping[str, Any], tensors: Mapping[str, Any]
+) -> Any:
+    """An output at every element, in longdouble; NaN where the expression divides by zero."""
     lets, text = problem.op.ref_lets, problem.op.ref[output]
     base = {"np": _Module(_NUMPY.__getitem__), "special": _Module(_special), "inf": mpmath.inf}
     found = []

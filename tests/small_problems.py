@@ -56,7 +56,9 @@ class Problem:
         given = self.tensors()
         op = self.plan.OPS[self.desc.kind]
         return [
-            r.name for r in self.plan.TENSORS if r.io == "out" and r.name in op.outputs and r.name in given
+            rule.name
+            for rule in self.plan.TENSORS
+            if rule.io == "out" and rule.name in given and (rule.halves or rule.name in op.outputs)
         ]
 
     def workspace(self, plan: Any) -> Any:

@@ -248,3 +248,68 @@ ops:
     ref: {y: q, attn: mask, dq: q, dk: k, dv: v}
     ulp: {f32: 8}
 """
+
+SMALL_HALVES = """\
+version: 1
+
+families:
+  single:
+    doc: y = f(x)
+    template: map
+    category: Halves
+    plan: Single
+    kind: SingleKind
+    domain: shape
+    descriptor:
+      shape: {type: shape, doc: extents of x}
+      element: {type: element, doc: dtype of every tensor}
+    forward:
+      x: {io: in, shape: shape, doc: input}
+      y: {io: out, shape: shape, doc: result}
+    backward:
+      dy: {io: in, shape: shape, doc: gradient of y}
+      x: {io: in, shape: shape, doc: input}
+      dx: {io: out, shape: shape, doc: gradient of x}
+  gates:
+    doc: y = a times f(b)
+    template: map
+    category: Halves
+    plan: Gate
+    kind: GateKind
+    domain: shape
+    halves: {axis: side, swapped: turned}
+    descriptor:
+      shape: {type: shape, doc: extents of y}
+      side: {type: axes, of: shape, doc: where the halves lie}
+      element: {type: element, doc: dtype of every tensor}
+      turned: {type: bool, default: false, doc: whether b is first}
+    require:
+      - at_most_one(side)
+    forward:
+      x: {io: in, shape: "doubled(shape, side)", halves: [a, b], doc: a and b}
+      a: {io: in, shape: shape, doc: first}
+      b: {io: in, shape: shape, doc: second}
+      y: {io: out, shape: shape, doc: result}
+
+ops:
+  smooth:
+    family: single
+    doc: x over its size plus one
+    dtypes: [f16, f32]
+    forward:
+      let: {size: 1 + abs(x)}
+      y: x / size
+    backward:
+      let: {size: 1 + abs(x)}
+      dx: dy / (size * size)
+    ref: {y: x / (1 + np.abs(x)), dx: dy / (1 + np.abs(x)) ** 2}
+    ulp: {f16: 1, f32: 3}
+  smooth_gate:
+    family: gates
+    doc: a times smooth(b)
+    dtypes: [f16, f32]
+    forward:
+      y: a * smooth(b)
+    ref: {y: a * b / (1 + np.abs(b))}
+    ulp: {f16: 1, f32: 4}
+"""

@@ -306,6 +306,34 @@ def test_subnormals_are_kept(spec, backend):
     got = verify.run(backend, problem, {"x": np.float32([1.4e-45, 1.4e-45])})["y"]
     assert got.tolist() == [np.float32(2.8e-45)]
 
+    problem = verify.problems(spec.ops["affine"], "forward", "f32", [(2,)])[0]
+    for scale, x, want in (
+        (0.5, [tiny, 2.8e-45], [5.877472e-39, 1.4e-45]),
+        (2.0, [1.4e-45, 0], [2.8e-45, 0]),
+    ):
+        got = verify.run(backend, problem.with_fields(scale=scale, shift=0.0), {"x": np.float32(x)})["y"]
+        assert got.tolist() == np.float32(want).tolist()
+    assert gate(spec, backend, "f32", "glu", [1.0], [-100.0]).tolist() == [np.float32(3.72e-44)]
+
+
+def gate(spec, backend, dtype, kind, a, b):
+    problem = verify.problems(spec.ops[kind], "forward", dtype, [np.shape(a)])[0].with_fields(axis=())
+    return verify.run(backend, problem, {"a": verify.rounded(a, dtype), "b": verify.rounded(b, dtype)})["y"]
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize(
+    ("kind", "want"),
+    [
+        ("geglu", [-1.43325786e-6, -5.91952587e-9, -4.97676846e-15, 1.95449974]),
+        ("geglu_tanh", [-2.2917962e-7, -8.4396467e-11, -3.10778294e-21, 1.95459769]),
+    ],
+)
+def test_gates_in_the_negative_tail(spec, backend, dtype, kind, want):
+    """https://github.com/pytorch/pytorch/issues/187806: 1 + erf cancels, and is 0 below -6."""
+    got = gate(spec, backend, dtype, kind, [1.0, 1.0, 1.0, 1.0], [-5.0, -6.0, -8.0, 2.0])
+    np.testing.assert_allclose(got, want, 1e-6 if dtype == "f32" else 1e-8)
+
 
 def test_negative_strides(spec, backend):
     """https://github.com/pytorch/pytorch/issues/188023: the first element has the largest address."""

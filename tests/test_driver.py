@@ -16,7 +16,7 @@ from baracuda.errors import DriverError, InvalidProblem, Unsupported
 PRIMARY = {0: 1000, 1: 1001}
 OTHER_CONTEXT_OF_0 = 2000
 PARAMS = bytes(range(24))
-ATTRIBUTES = {75: 9, 76: 0, 16: 132, 97: 232448}
+ATTRIBUTES = {75: 9, 76: 0, 16: 132, 82: 65536, 97: 232448}
 
 
 class FakeError(RuntimeError):
@@ -35,6 +35,7 @@ class FakeCuda(threading.local):
         self.initialised = False
         self.context = 0
         self.device = 0
+        self.registers = 32
 
     # The driver API
 
@@ -63,7 +64,7 @@ class FakeCuda(threading.local):
         return 88
 
     def funcGetAttribute(self, attribute: int, function: int) -> int:
-        return {0: 256, 1: 1024}[attribute]
+        return {0: 256, 1: 1024, 4: self.registers}[attribute]
 
     def funcSetAttribute(self, function: int, attribute: int, value: int) -> None:
         self.log.append(("attribute", self.context, function, attribute, value))
@@ -242,6 +243,18 @@ def test_much_shared_memory_is_asked_for_once_and_never_lowered(cuda: FakeCuda) 
     kernel.pack((1, 1, 1), 32, 100 * 1024, PARAMS)
     assert shared_calls(cuda) == [47 * 1024 + 16, 100 * 1024]
     assert ("attribute", 1000, 88, 8, 100 * 1024) in cuda.log
+
+
+@pytest.mark.parametrize(
+    ("registers", "wanted", "held"),
+    [(64, 4, 4), (65, 4, 2), (77, 4, 2), (77, 2, 2), (32, 2, 2), (128, 4, 2), (129, 4, 1), (255, 4, 1)],
+)
+def test_few_blocks_are_held_by_shared_memory(cuda: FakeCuda, registers: int, wanted: int, held: int) -> None:
+    """As many as wanted where registers suffice, else the largest power of two that they suffice for."""
+    cuda.registers = registers
+    shared = load().kernel("kernel").shared_to_hold(wanted, 256)
+    a_block = shared + 1024 + 1024  # what is static, and what the driver takes
+    assert (232448 + 1024) // a_block == held
 
 
 def test_more_shared_memory_than_there_is(cuda: FakeCuda) -> None:

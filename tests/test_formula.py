@@ -15,6 +15,7 @@ from baracuda.codegen.formula import (
     FUNCTIONS,
     INT,
     STATE,
+    WIDE,
     Binary,
     Boolean,
     Call,
@@ -46,6 +47,7 @@ ENV = {
     "dy": COMPUTE,
     "eps": F64,
     "w": F64,
+    "v": WIDE,
     "i": INT,
     "n": INT,
     "hit": BOOL,
@@ -156,7 +158,7 @@ def test_incomplete_expressions(text: str) -> None:
 
 
 MEANING = [
-    ("z + 1", "unknown name 'z' (known here: x, y, dy, eps, w, i, n, hit, a, b), at column 1"),
+    ("z + 1", "unknown name 'z' (known here: x, y, dy, eps, w, v, i, n, hit, a, b), at column 1"),
     ("x + epz", "unknown name 'epz' (did you mean 'eps'?), at column 5"),
     ("exp", "unknown name 'exp' (it is a function: call it), at column 1"),
     ("x * e", "unknown name 'e' (write exp(1) for the number e), at column 5"),
@@ -191,7 +193,7 @@ MEANING = [
     ("x + a", "'a' is a state: use a field, such as a.m, at column 5"),
     ("a.q", "'a' has no field 'q' (it has m, s, e), at column 1"),
     ("x.m", "'x' is a float: it has no fields, at column 1"),
-    ("q.m", "unknown name 'q' (known here: x, y, dy, eps, w, i, n, hit, a, b), at column 1"),
+    ("q.m", "unknown name 'q' (known here: x, y, dy, eps, w, v, i, n, hit, a, b), at column 1"),
     (
         "x + i if i == 0.5 else max(hit, 1)",
         "`max` wants a number, got a condition (write `1 if c else 0`), at column 28",
@@ -248,6 +250,9 @@ def test_an_error_is_a_value_error_that_travels() -> None:
         ("1 - eps", F64),
         ("sqrt(eps) + i", F64),
         ("eps * x", COMPUTE),
+        ("v * x + eps", WIDE),
+        ("v + i / 2", WIDE),
+        ("v < x", BOOL),
         ("i / 2 + eps", F64),
         ("exp(i)", COMPUTE),
         ("max(i, 1)", INT),
@@ -341,6 +346,9 @@ CUDA = [
     ("(1 << 20) * x", "A(baracuda::shift_left(baracuda::i64(1), 20)) * x"),
     ("isnan(x) or isinf(i)", "baracuda::isnan(x) | baracuda::isinf(A(i))"),
     ("x if True else y", "true ? x : y"),
+    ("fma(v, x, 1)", "baracuda::fma(v, double(x), 1.0)"),
+    ("x * (v if x < v else pi)", "double(x) * (double(x) < v ? v : 3.141592653589793)"),
+    ("v / eps", "v / double(p.eps)"),
 ]
 
 
@@ -354,6 +362,7 @@ def test_cuda_of_a_wanted_type() -> None:
     assert to_cuda(parse("1"), ENV, INT) == "1"
     assert to_cuda(parse("1"), ENV, F64) == "1.0"
     assert to_cuda(parse("i"), ENV, COMPUTE) == "A(i)"
+    assert to_cuda(parse("v - x"), ENV, COMPUTE) == "A(v - double(x))"
     assert to_cuda(parse("i + 1"), ENV, F64) == "double(i + 1)"
     assert to_cuda(parse("1 if hit else 0"), ENV, INT) == "hit ? 1 : 0"
     assert to_cuda(parse("a.m"), ENV, names={"a": "left"}) == "left.m"

@@ -183,6 +183,15 @@ def test_no_name_that_the_loader_takes_breaks_a_kernel(
     assert shown.returncode == 0, shown.stderr[:4000]
 
 
+def test_a_wide_attribute_and_what_follows_from_it_stay_doubles(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    wide = SMALL_SPEC.replace("{from: number,", "{from: number, wide: true,", 1)
+    path.write_text(wide.replace("y: a * rest + b * weight", "y: a * rest + b", 1), encoding="utf-8")
+    text = render(load_spec(path))["kernels/pairs/mix.cu"]
+    assert "    double rest;  // 1 - weight\n" in text
+    assert "out[0] = A(double(a) * rest + double(b));" in text
+
+
 def test_a_kernel_includes_what_its_formulas_call(tmp_path: Path) -> None:
     path = tmp_path / "ops.yaml"
     path.write_text(SMALL_SPEC, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Functions of one number in f64 at points where they are hard, against mpmath."""
+"""Functions of one number, and gates, in f64 at points where they are hard, against mpmath."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from baracuda.codegen import verify
 from baracuda.codegen.verify.reference import bound_holds
 
 POINTS = 1000
-FAMILIES = ("unary", "unary_param")
+FAMILIES = ("unary", "unary_param", "affine", "prelu", "gated")
 
 
 def hard_points(count: int) -> Any:
@@ -45,22 +45,24 @@ def problems() -> list[Any]:
 
 @pytest.mark.parametrize("problem", problems())
 def test_f64_at_hard_points(spec: Any, backend: Any, problem: Any) -> None:
-    x = hard_points(POINTS)
-    tensors = {"x": x}
-    if problem.direction == "backward":
-        tensors["dy"] = np.random.default_rng(6).uniform(0.5, 2, POINTS)
+    """The last of the forward's operands is hard, the others are numbers of usual sizes."""
+    *others, hard = problem.inputs("forward")
+    rng = np.random.default_rng(6)
+    tensors = {name: rng.uniform(0.5, 2, POINTS) for name in problem.inputs() if name not in (*others, hard)}
+    tensors |= {name: rng.standard_normal(POINTS) for name in others} | {hard: hard_points(POINTS)}
     numbers = {attribute.name: problem.fields[attribute.source] for attribute in problem.op.attributes}
-    (output,) = problem.outputs()
-    want = mp_reference.references(problem, numbers, tensors)
-    got = verify.run(backend, problem, tensors)[output]
-    scale = verify.scales(spec, problem, tensors).get(output)
-    errors = verify.ulp_errors("f64", got, want, scale)
-    # Where the expression divides by zero, and where the spec states no bound, other tests say what is right.
-    judged = np.broadcast_to(bound_holds(spec, problem, tensors).get(output, True), x.shape)
-    judged = judged & (np.isnan(got) | ~np.isnan(want))
-    place = int(np.argmax(np.where(judged, errors, 0)))
-    bound = problem.ulp["f64"]
-    assert np.sum(judged) > POINTS // 4
-    assert errors[place] <= bound, (
-        f"{x[place]!r}: {got[place]!r}, want {want[place]}, {errors[place]:.2f} ulp"
-    )
+    results = verify.run(backend, problem, tensors)
+    for output, got in results.items():
+        want = mp_reference.references(problem, output, numbers, tensors)
+        scale = verify.scales(spec, problem, tensors).get(output)
+        errors = verify.ulp_errors("f64", got, want, scale)
+        # Where the expression divides by zero or the spec states no bound, other tests say what is right.
+        judged = np.broadcast_to(bound_holds(spec, problem, tensors).get(output, True), got.shape)
+        judged = judged & (np.isnan(got) | ~np.isnan(want))
+        place = int(np.argmax(np.where(judged, errors, 0)))
+        bound = problem.ulp["f64"]
+        assert np.sum(judged) > POINTS // 4
+        assert errors[place] <= bound, (
+            f"{output} at {[value[place] for value in tensors.values()]}: {got[place]!r}, "
+            f"want {want[place]}, {errors[place]:.2f} ulp"
+        )

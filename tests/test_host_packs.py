@@ -41,6 +41,9 @@ OPS = (
     "eq",
     "isnan",
     "cast",
+    "affine",
+    "prelu",
+    "glu",
 )
 UNIT = Unit("probe/unit.cu", "no text that matters", (("BARACUDA_DTYPE", "f32"),))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_spec import SMALL_PAIRS
+from small_spec import SMALL_HALVES, SMALL_PAIRS
 from spec_errors import BASE, CASES, Case
 
 from baracuda import codegen
@@ -41,6 +41,7 @@ def want(case: Case, path: Path) -> str:
 def test_the_small_specs_are_valid(tmp_path: Path) -> None:
     load(Case("the small spec", (), ()), tmp_path)
     load(Case("the small spec of pairs", (), (), SMALL_PAIRS), tmp_path)
+    load(Case("the small spec of halves", (), (), SMALL_HALVES), tmp_path)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

@@ -24,8 +24,8 @@ def explain(spec, backend, problem, values, error):
         for index in np.argwhere(errors > problem.ulp[problem.dtype]):
             place = tuple(index)
             operands = {
-                key: np.broadcast_to(value, problem.domain)[place]
-                if problem.op.family.template == "map"
+                key: np.broadcast_to(value, got.shape)[place]
+                if problem.op.family.template == "map" and value.shape <= got.shape
                 else np.asarray(value).tolist()
                 for key, value in prepared.known.items()
                 if value.size <= 64 or problem.op.family.template == "map"

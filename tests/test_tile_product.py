@@ -41,10 +41,12 @@ template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void product(const Para
             for (int i = 0; i < 4; ++i) sum[unit / 2][unit % 2][i] = 0;
         baracuda::multiply_tiles<Product>(sum, baracuda::TileView<T, LEFT_INNER>{left, LEFT}, 0,
                                           baracuda::TileView<T, RIGHT_INNER>{right, RIGHT}, column, p.depth);
-        for (int unit = 0; unit < ROWS / 16 * 2; ++unit)
-            for (int i = 0; i < 4; ++i)
-                p.sum[(unit / 2 * 16 + baracuda::unit_row(lane, i)) * COLUMNS + column + unit % 2 * 8
-                      + baracuda::unit_column(lane, i)] = sum[unit / 2][unit % 2][i];
+        for (int r = 0; r < ROWS / 8; ++r)
+            for (int unit = 0; unit < 2; ++unit)
+                for (int c = 0; c < 2; ++c)
+                    p.sum[baracuda::row_of_lane<Product, LEFT_INNER>(lane, r) * COLUMNS
+                          + column + baracuda::column_of_lane<Product, RIGHT_INNER>(lane, unit, c)]
+                        = sum[r / 2][unit][r % 2 * 2 + c];
     }
 }
 BARACUDA_KERNEL(probe, nn, 32, Params) { product<true, false>(p); }

@@ -371,6 +371,50 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     np.testing.assert_array_equal(y, np.full((4, 1), 8 * 1024))
 
 
+CALLING = """\
+version: 1
+extends: baracuda
+ops:
+  gate_twice:
+    family: binary
+    doc: silu(a) times silu(b + 1), and once more the first
+    forward: {y: silu(a) * silu(b + 1) + silu(a)}
+    backward:
+      da: silu_backward(dy * (silu(b + 1) + 1), a)
+      db: silu_backward(dy * silu(a), b + 1)
+    ref: {y: a, da: a, db: a}
+"""
+
+
+def test_formulas_call_ops_of_baracuda(tmp_path: Path, fresh_cache: Path) -> None:
+    """Equal calls are computed once; what an op computes is put in place of the call."""
+    path = tmp_path / "calling.yaml"
+    path.write_text(CALLING, encoding="utf-8")
+    files = render(load_spec(path))
+    text = files["kernels/binary_elementwise/gate_twice.cu"]
+    assert "//   y = silu(a) * silu(b + 1) + silu(a)\n" in text
+    assert text.count("const A silu_value") == 2
+    name = write_package(tmp_path, "calling_ops", files)
+    package = importlib.import_module(name)
+    rng = np.random.default_rng(0)
+    a, b, dy = rng.standard_normal((3, 1000))
+    host, fields = baracuda.Stream.host(), {"kind": "gate_twice", "shape": (1000,), "element": "f64"}
+    y, da, db = np.empty((3, 1000))
+    package.BinaryPlan.select(host, package.BinaryDescriptor(**fields))(a=a, b=b, y=y)
+    plan = package.BinaryBackwardPlan.select(host, package.BinaryBackwardDescriptor(**fields))
+    plan(dy=dy, a=a, b=b, da=da, db=db)
+
+    def silu(x: np.ndarray) -> np.ndarray:
+        return x / (1 + np.exp(-x))
+
+    def slope(x: np.ndarray) -> np.ndarray:
+        return (1 + x / (1 + np.exp(x))) / (1 + np.exp(-x))
+
+    np.testing.assert_allclose(y, silu(a) * silu(b + 1) + silu(a), 1e-13, 1e-15)
+    np.testing.assert_allclose(da, dy * (silu(b + 1) + 1) * slope(a), 1e-13, 1e-15)
+    np.testing.assert_allclose(db, dy * silu(a) * slope(b + 1), 1e-13, 1e-15)
+
+
 # With the installed wheel alone
 
 

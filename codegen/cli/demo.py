@@ -23,7 +23,7 @@ Examples:
   baracuda-gen demo --op lerp --op softmax
 """
 
-WIDTHS = (26, 46, 9, 9, 11, 11)
+WIDTHS = (27, 46, 9, 9, 11, 11)
 HEAD = ("plan", "SKU", "error", "allowed", "first use", "median")
 
 

@@ -37,7 +37,7 @@ from .parser import parse
 from .reference import check_reference, reference
 from .text import to_decimal, to_python, to_text
 from .typed import infer
-from .types import BOOL, COMPUTE, F64, INT, STATE, WHOLE, Type
+from .types import BOOL, COMPUTE, F64, INT, STATE, WHOLE, WIDE, Type
 
 __all__ = [
     "BOOL",
@@ -48,6 +48,7 @@ __all__ = [
     "INT",
     "STATE",
     "WHOLE",
+    "WIDE",
     "Binary",
     "BoolOp",
     "Boolean",

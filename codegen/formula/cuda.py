@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from .functions import FUNCTIONS
 from .nodes import OF_COMPUTE, Expr
 from .typed import Typed, elaborate
-from .types import BOOL, F64, INT, WHOLE, Type
+from .types import BOOL, F64, INT, WHOLE, WIDE, Type
 
 # How tightly a piece of C++ holds together.
 _SELECT, _OR, _AND, _COMPARE, _SHIFT, _SUM, _PRODUCT, _UNARY, _ATOM = range(9)
 _LEVEL = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
-_CPP_TYPE = {"compute": "A", "whole": "A", "f64": "double", "int": "baracuda::i64", "bool": "bool"}
+_DOUBLES = (F64, WIDE)
+_CPP_TYPE = {
+    "compute": "A", "whole": "A", "f64": "double", "wide": "double",
+    "int": "baracuda::i64", "bool": "bool",
+}
 
 
 def to_cuda(
@@ -133,16 +137,16 @@ def _literal(node: Typed, negative: bool = False) -> tuple[str, int]:
     if node.type == INT:
         return (f"-{value}", _UNARY) if negative else (str(value), _ATOM)
     text = repr(value)
-    if node.type == F64 and isinstance(value, int):
+    if node.type in _DOUBLES and isinstance(value, int):
         text = repr(float(value))
     if negative:
         # Minus an integer zero would be +0 in C++, and -0.0 is what the formula says.
         text = "-0.0" if value == 0 else f"-{text}"
-    return (f"A({text})", _ATOM) if node.type != F64 else (text, _UNARY if negative else _ATOM)
+    return (f"A({text})", _ATOM) if node.type not in _DOUBLES else (text, _UNARY if negative else _ATOM)
 
 
 def _constant(node: Typed) -> tuple[str, int]:
     kind = _CPP_TYPE[node.type.kind]
     if node.text == "pi":
-        return ("3.141592653589793" if node.type == F64 else "A(3.141592653589793)"), _ATOM
+        return ("3.141592653589793" if node.type in _DOUBLES else "A(3.141592653589793)"), _ATOM
     return f"baracuda::{node.text}<{kind}>", _ATOM

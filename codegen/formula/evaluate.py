@@ -12,7 +12,7 @@ import numpy as np
 from .functions import FUNCTIONS
 from .nodes import Expr
 from .typed import Typed, elaborate
-from .types import BOOL, COMPUTE, F64, INT, Type, state
+from .types import BOOL, COMPUTE, F64, INT, WIDE, Type, state
 
 _OPERATORS: dict[str, Any] = {
     "+": operator.add,
@@ -105,6 +105,7 @@ class _Evaluator:
             COMPUTE: compute,
             # Beside a longdouble reference, attributes are not the place to lose digits.
             F64: np.result_type(compute, np.float64),
+            WIDE: np.result_type(compute, np.float64),
             INT: np.dtype(np.int64),
             BOOL: np.dtype(np.bool_),
         }

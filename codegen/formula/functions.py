@@ -53,6 +53,12 @@ def _special(name: str, header: str, doc: str) -> Function:
     return Function(name, 1, 1, "float", getattr(specials, name), doc, None, False, header)
 
 
+def _element(name: str, least: int, most: int, numpy: Implementation, doc: str) -> Function:
+    """A function to the precision of the element dtype."""
+    words = f"{doc}; to the precision of the element dtype"
+    return Function(name, least, most, "float", numpy, words, None, True, "element.cuh")
+
+
 def _two(
     name: str, numpy: Implementation, doc: str, python: str | None = None, rule: str = "float"
 ) -> Function:
@@ -132,6 +138,10 @@ _TABLE = (
     _special("trigamma", "gamma.cuh", "derivative of digamma"),
     _two("scaled_exp", numeric.scaled("exp"), "x * e**y where e**y alone may over- or underflow"),
     _two("scaled_exp2", numeric.scaled("exp2"), "x * 2**y where 2**y alone may over- or underflow"),
+    _three(
+        "scaled_product", numeric.scaled_product, "x * y * z where a part may over- or underflow", "float"
+    ),
+    _three("scaled_ratio", numeric.scaled_ratio, "x * y / z**2 where a part may over- or underflow", "float"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     Function(
         "pow",
@@ -209,6 +219,34 @@ _TABLE = (
         None,
         True,
         "neighbours.cuh",
+    ),
+    _element("element_inverse", 1, 1, numeric.reciprocal, "1 / x, where 2**-120 <= abs(x) <= 2**120"),
+    _element(
+        "element_exp_product",
+        3,
+        4,
+        numeric.exp_product,
+        "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
+    ),
+    _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
+    _element("element_log", 1, 1, plain("log"), "natural logarithm"),
+    _element("element_log1p_ratio", 1, 1, numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
+    _element(
+        "element_quotient", 2, 2, numeric.quotient, "x / y, both finite, where 2**-120 <= abs(y) <= 2**120"
+    ),
+    _element(
+        "element_mills_moment",
+        1,
+        1,
+        specials.mills_moment,
+        "a * ndtr(-a) * exp(a * a / 2) for an a of at least 0",
+    ),
+    _element(
+        "element_mills_excess",
+        1,
+        1,
+        specials.mills_excess,
+        "ndtr(-a) * exp(a * a / 2) - a / sqrt(2 * pi) for an a of at least 0, accurate at its root",
     ),
     _one(
         "integer",

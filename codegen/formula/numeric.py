@@ -181,6 +181,33 @@ def scaled(power_name: str) -> Implementation:
     return call
 
 
+def scaled_product(xp: Any, x: Array, y: Array, z: Array) -> Array:
+    """Multiply with the factors' exponents apart."""
+    parts = mantissa(xp, x) * mantissa(xp, y) * mantissa(xp, z)
+    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) + exponent(xp, z))
+
+
+def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
+    """Compute x * y / z**2 with the exponents apart."""
+    parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z) / mantissa(xp, z)
+    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) - 2 * exponent(xp, z))
+
+
+def exp_product(xp: Any, x: Array, y: Array, power: Array, low: Array | float = 0) -> Array:
+    """Compute x * y * e**(power + low), in factors that are normal numbers."""
+    return scaled("exp")(xp, x, power + low) * y
+
+
+def quotient(_: Any, x: Array, y: Array) -> Array:
+    """Divide."""
+    return x / y
+
+
+def log1p_ratio(xp: Any, z: Array) -> Array:
+    """log(1 + z) / z, 1 at 0."""
+    return xp.where(z == 0, 1, xp.log1p(z) / xp.where(z == 0, 1, z))
+
+
 def remainder(xp: Any, a: Array, b: Array) -> Array:
     """Python's %: the sign of b; an integer modulo 0 is 0."""
     if a.dtype.kind == "i":

@@ -55,6 +55,10 @@ def _erfcx(mp: Any, x: Any) -> Any:
     return (1 - (1 - 3 / (2 * x * x)) / (2 * x * x)) / (x * mp.sqrt(mp.pi))
 
 
+def _mills(mp: Any, a: Any) -> Any:
+    return _erfcx(mp, a / mp.sqrt(2)) / 2
+
+
 def _ndtr(mp: Any, x: Any) -> Any:
     # Beyond the bounds the tail is less than any float.
     return mp.erfc(-min(max(x, -400), 400) / mp.sqrt(2)) / 2
@@ -231,6 +235,7 @@ gaussian = _of(lambda x: np.exp(-x * x), _exact_gaussian)
 erfcx = _of(_scipy("erfcx"), _erfcx)
 erfcx_slope = _of(_erfcx_slope, _exact_erfcx_slope)
 ndtr = _of(_scipy("ndtr"), _ndtr)
+mills = _of(lambda a: _scipy("erfcx")(a / np.sqrt(2)) / 2, _mills)
 log_ndtr = _of(_scipy("log_ndtr"), _log_ndtr)
 log_ndtr_slope = _of(_log_ndtr_slope, _exact_log_ndtr_slope)
 ndtri = _of(_scipy("ndtri"), _ndtri, _no_probability)
@@ -261,3 +266,13 @@ def log1pexp(xp: Any, x: Array) -> Array:
 def log_sigmoid(xp: Any, x: Array) -> Array:
     """The logarithm of `sigmoid`."""
     return -log1pexp(xp, -x)
+
+
+def mills_moment(xp: Any, a: Array) -> Array:
+    """Compute a * ndtr(-a) * exp(a * a / 2)."""
+    return a * mills(xp, a)
+
+
+def mills_excess(xp: Any, a: Array) -> Array:
+    """ndtr(-a) * exp(a * a / 2) - a / sqrt(2 pi)."""
+    return mills(xp, a) - a / np.sqrt(a.dtype.type(2 * np.pi))

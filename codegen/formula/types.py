@@ -32,6 +32,7 @@ _SHOWN = {
     "f64": "a float (f64)",
     "compute": "a float",
     "whole": "an integer of the element dtype",
+    "wide": "a float (f64)",
     "state": "a state",
 }
 
@@ -41,6 +42,8 @@ WHOLE = Type("whole")
 """The type `A` of a kernel of integers or truth values. It meets literals, no other number."""
 F64 = Type("f64")
 """A run-time attribute: a double, whatever `A` is."""
+WIDE = Type("wide")
+"""A double in a kernel, whatever `A` is; what meets it is computed in double."""
 INT = Type("int")
 """Indices and counts: i64."""
 BOOL = Type("bool")
@@ -52,7 +55,7 @@ FLOAT_LITERAL = Type("float literal")
 """Not yet decided: `COMPUTE` or `F64`, as its surroundings ask."""
 
 # A pair of numbers meets in the later one of this list.
-_ORDER = (INT_LITERAL, INT, FLOAT_LITERAL, F64, COMPUTE)
+_ORDER = (INT_LITERAL, INT, FLOAT_LITERAL, F64, COMPUTE, WIDE)
 
 
 def state(fields: Mapping[str, Type]) -> Type:

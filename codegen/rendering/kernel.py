@@ -16,6 +16,7 @@ from baracuda.codegen.formula import (
     INT,
     STATE,
     WHOLE,
+    WIDE,
     Expr,
     Name,
     Type,
@@ -53,11 +54,20 @@ _TYPES: dict[str, Type] = {
     "compute": COMPUTE,
     "whole": WHOLE,
     "f64": F64,
+    "wide": WIDE,
     "bool": BOOL,
     "i64": INT,
     "i32": INT,
 }
-_CPP = {"compute": "A", "whole": "A", "f64": "f64", "bool": "bool", "i64": "i64", "i32": "i32"}
+_CPP = {
+    "compute": "A",
+    "whole": "A",
+    "f64": "f64",
+    "wide": "double",
+    "bool": "bool",
+    "i64": "i64",
+    "i32": "i32",
+}
 #: Storage types whose name in C++ is not the dtype's.
 _STORED = {FLAG: "boolean"}
 _COMMENT_WIDTH = CPP_WIDTH - len("// ")
@@ -352,7 +362,7 @@ def _attributes(values: Sequence[AttributeValue]) -> list[str]:
 
 def packed_order(values: Sequence[AttributeValue]) -> list[AttributeValue]:
     """Attribute values in the order of the struct: integers, numbers, truth values."""
-    return sorted(values, key=lambda value: ("i64", "f64", "compute", "bool").index(value.kind))
+    return sorted(values, key=lambda value: ("i64", "f64", "wide", "compute", "bool").index(value.kind))
 
 
 def _statements(

@@ -14,7 +14,8 @@ from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tu
 from baracuda.codegen.rendering.kernel import formula_lines, packed_order
 from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
-from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Op, Program, Spec
+from baracuda.codegen.spec.halves import parts, with_wholes
+from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Op, Program, Spec, TileSet
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
@@ -32,7 +33,7 @@ _ANNOTATIONS = {
     "option": "str",
     "storage": "str",
 }
-_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "bool": "b", "i64": "i"}
+_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
 
 
@@ -112,11 +113,13 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
     fields = {direction: _class_fields(family, direction) for direction in ("forward", "backward")}
     return {
         "plan": family.plan,
+        "article": "an" if family.plan[0] in "AEIO" else "a",
         "doc": family.doc,
         "kind": family.kind,
         "template": family.template,
         "domain": family.domain,
         "axes": family.axes,
+        "halves": family.halves,
         "fields": fields["forward"],
         "backward": "backward" in directions,
         # A backward that lacks a field of the forward's is no subclass of it.
@@ -271,7 +274,8 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "io": tensor.io,
         "optional": tensor.optional,
         "layout": tensor.layout,
-        "may_lack": tensor.optional or tensor.given is not None or not all(needed),
+        "may_lack": may_be_none(tensor) or bool(tensor.halves) or not all(needed),
+        "halves": _tuple(tensor.halves) if tensor.halves else "",
         "dtype": tensor.dtype,
         "others": _tuple(["bool"]) if tensor.role == "mask" else "",
         "shares": tensor.shares,
@@ -293,16 +297,19 @@ def _required(op: Op, direction: str) -> list[str]:
     program = op.programs[direction]
     tensors = op.family.tensors(direction)
     asked = [name for name, word in program.takes.items() if word == "required"]
+    held = parts(tensors)
     return [
         name
         for name, tensor in tensors.items()
-        if not may_be_none(tensor) and name in {*program.read, *program.written, *asked}
+        if not may_be_none(tensor) and name not in held and name in {*program.read, *program.written, *asked}
     ]
 
 
 def _accepted(op: Op, direction: str) -> list[str]:
     program = op.programs[direction]
-    return [n for n in op.family.tensors(direction) if n in {*program.read, *program.written, *program.takes}]
+    tensors = op.family.tensors(direction)
+    known = with_wholes({*program.read, *program.written, *program.takes}, tensors)
+    return [name for name in tensors if name in known]
 
 
 def _op(op: Op, program: Program) -> dict[str, Any]:
@@ -334,13 +341,14 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "row_outputs": _tuple(program.row_outputs),
         "required": _set(_required(op, direction)),
         "accepted": _set(_accepted(op, direction)),
-        "batch_invariant": _tuple(program.written),
+        "batch_invariant": _tuple(_invariant(op, program)),
         "attribute_kinds": "".join(
             _ATTRIBUTE_LETTERS[value.kind] for value in packed_order(program.attributes)
         ),
         "fold": _scalars_name(program) if program.attributes else "no_scalars",
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in floats) + "}",
+        "sum_ulp": _sum_bounds(op, program),
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
@@ -354,11 +362,31 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
             if (reads := read_by(program, name)) != program.inputs
         },
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
-        "tiles": [
-            (dtype, f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows})")
-            for dtype, tiles in op.tiles.items()
-        ],
+        "tiles": [(dtype, _tile_record(tiles)) for dtype, tiles in op.tiles.items()],
     }
+
+
+def _tile_record(tiles: TileSet) -> str:
+    sums = tiles.sums
+    warps = f"({sums.down}, {sums.across}, {sums.split})"
+    return (
+        f"TileRecord({tiles.heads!r}, {tiles.queries}, {tiles.keys}, {tiles.rows}, {tiles.scores}, "
+        f"SumTileRecord({sums.rows}, {sums.depth}, {sums.stages}, {warps}))"
+    )
+
+
+def _invariant(op: Op, program: Program) -> list[str]:
+    """What is written, and the tensors that hold it."""
+    tensors = op.family.tensors(program.direction)
+    return [*program.written, *sorted(with_wholes(program.written, tensors) - {*program.written})]
+
+
+def _sum_bounds(op: Op, program: Program) -> str:
+    """What sums over broadcast axes add to the bounds, where the direction has such outputs."""
+    more = op.family.sum_ulp
+    if op.family.template != "map" or not more or not summed_outputs(op, program):
+        return ""
+    return "{" + ", ".join(f'"{dtype}": {more[dtype]!r}' for dtype in op.dtypes if dtype in more) + "}"
 
 
 def _attribute_lines(op: Op, program: Program) -> Iterator[str]:
@@ -420,13 +448,17 @@ def _family_rules(family: Family, direction: str) -> list[dict[str, str]]:
 
 def _conditions(family: Family, direction: str) -> list[dict[str, str]]:
     """When tensors are there that are so only on a condition, and the fields that decide it."""
-    found = []
+    found, held = [], parts(family.tensors(direction))
     for name, tensor in family.tensors(direction).items():
-        if tensor.given is None:
+        if tensor.given is not None:
+            rule = parse_rule(str(tensor.given))
+            names = free_names(rule)
+            code = to_python(rule, {key: f"desc.{key}" for key in names})
+        elif family.halves is not None and (tensor.halves or name in held):
+            names = [family.halves.axis]
+            code = f"bool(desc.{names[0]})" if tensor.halves else f"not desc.{names[0]}"
+        else:
             continue
-        rule = parse_rule(str(tensor.given))
-        names = free_names(rule)
-        code = to_python(rule, {key: f"desc.{key}" for key in names})
         why = " and ".join(f"{key} is {{desc.{key}}}" for key in names)
         found.append({"name": name, "code": code, "why": why})
     return found

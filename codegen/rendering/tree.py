@@ -67,7 +67,13 @@ def _kinds(spec: Spec) -> str:
         ops = [op for op in spec.ops.values() if op.family.kind == kind]
         plans = sorted({op.family.plan_class(direction) for op in ops for direction in op.programs})
         members = [{"name": op.kind, "value": op.kind.lower(), "doc": op.doc} for op in ops]
-        enums.append({"name": kind, "plans": " and ".join(plans), "members": members})
+        enums.append(
+            {
+                "name": kind,
+                "plans": " and ".join(filter(None, (", ".join(plans[:-1]), plans[-1]))),
+                "members": members,
+            }
+        )
     return fill("kinds.py.j2", banner=banner("kinds.py.j2"), enums=enums)
 
 

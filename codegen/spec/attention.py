@@ -7,6 +7,7 @@ The kernels own the products and the softmax; formulas say what happens to each 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,7 +25,15 @@ from baracuda.codegen.formula import (
 )
 from baracuda.codegen.problems import Path, Problems
 from baracuda.codegen.spec import schema
-from baracuda.codegen.spec.model import Attribute, AttributeValue, Family, Program, Statement
+from baracuda.codegen.spec.model import (
+    Attribute,
+    AttributeValue,
+    Family,
+    Program,
+    Statement,
+    SumTileSet,
+    TileSet,
+)
 from baracuda.codegen.spec.program import ATTRIBUTE_TYPES, kind_of
 from baracuda.codegen.spec.rules import condition, parse_at
 
@@ -95,19 +104,42 @@ def check_family(entry: schema.Family, path: Path, problems: Problems) -> None:
                 problems.add((*where, "shares"), f"no tensor {tensor.shares!r}", "an input of the direction")
 
 
+def tile_set(tiles: schema.Tiles) -> TileSet:
+    """The tiles of a dtype as they stand in the spec."""
+    return TileSet(
+        tuple(tiles.heads),
+        tiles.queries,
+        tiles.keys,
+        tiles.rows,
+        tiles.keys if tiles.scores is None else tiles.scores,
+        SumTileSet(**tiles.sums.model_dump()),
+    )
+
+
 def _check_tiles(tiles: schema.Tiles, path: Path, problems: Problems) -> None:
-    for word, numbers, step in (
-        ("heads", tiles.heads, 2 * _STEP),
+    sums = tiles.sums
+    least = {"stages": 2, "down": 1, "across": 1, "split": 1}
+    few = [word for word, number in least.items() if getattr(sums, word) < number]
+    for word in few:
+        problems.add((*path, "sums", word), f"is {getattr(sums, word)}", f"at least {least[word]}")
+    steps: list[tuple[str, list[int], int]] = [
+        ("heads", tiles.heads, math.lcm(2 * _STEP, _STEP * max(sums.across, 1))),
         ("rows", [tiles.rows], _STEP),
         ("queries", [tiles.queries], max(tiles.rows, _STEP)),
         ("keys", [tiles.keys], 2 * _STEP),
-    ):
+    ]
+    if tiles.scores is not None:
+        steps.append(("scores", [tiles.scores], 2 * _STEP))
+    if not few:
+        steps.append(("sums.rows", [sums.rows], 2 * _STEP * sums.down))
+        steps.append(("sums.depth", [sums.depth], _STEP * sums.split))
+    for word, numbers, step in steps:
         if (
             not numbers
             or any(number <= 0 or number % step for number in numbers)
             or numbers != sorted(numbers)
         ):
-            problems.add((*path, word), f"is {numbers}", f"multiples of {step}, ascending")
+            problems.add((*path, *word.split(".")), f"is {numbers}", f"multiples of {step}, ascending")
 
 
 @dataclass

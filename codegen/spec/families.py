@@ -7,7 +7,8 @@ from pathlib import Path as FilePath
 from baracuda.codegen.formula import INT, Expr, FormulaError, infer, to_python
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import attention, schema
-from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Pairs, TileSet
+from baracuda.codegen.spec.halves import check_halves
+from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Halves, Pairs
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
 from baracuda.codegen.spec.program import EXTENT, INDEX
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
@@ -36,6 +37,7 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
     check_domain(entry, path, problems)
     check_tensors(entry, path, problems)
     attention.check_family(entry, path, problems)
+    check_halves(entry, template, path, problems)
     if entry.pairs is not None:
         _check_field(entry.pairs.extent, "extent", fields, (*path, "pairs", "extent"), problems)
         _check_field(entry.pairs.place, "option", fields, (*path, "pairs", "place"), problems)
@@ -70,7 +72,8 @@ def resolve_family(name: str, entry: schema.Family, folder: FilePath, problems: 
         name, entry.doc, template, entry.category, entry.plan, entry.kind, entry.domain, entry.axes,
         fields, tuple(require), entry.contraction, entry.forward, entry.backward, own_template,
         entry.default_kind, pairs, shapes,
-        tiles={key: TileSet(tuple(t.heads), t.queries, t.keys, t.rows) for key, t in entry.tiles.items()},
+        tiles={key: attention.tile_set(tiles) for key, tiles in entry.tiles.items()},
+        halves=None if entry.halves is None else Halves(entry.halves.axis, entry.halves.swapped),
     )  # fmt: skip
 
 

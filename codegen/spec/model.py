@@ -36,7 +36,7 @@ class StateField:
 
 @dataclass(frozen=True)
 class Statement:
-    """A named value of a formula, computed once: `kind` is compute, whole, bool or i64."""
+    """A named value of a formula, computed once: `kind` is compute, whole, wide, bool or i64."""
 
     name: str
     kind: str
@@ -117,7 +117,10 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class AttributeValue:
-    """A value that the host folds in double precision and hands to the kernel: made of attributes."""
+    """A value that the host folds in double precision and hands to the kernel: made of attributes.
+
+    `kind` is compute, f64, wide (a double that formulas compute with in double), i64 or bool.
+    """
 
     name: str
     kind: str
@@ -126,12 +129,16 @@ class AttributeValue:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A run-time scalar of an op: the descriptor's field that holds it, and what its value must satisfy."""
+    """A run-time scalar of an op: the descriptor's field that holds it, and what its value must satisfy.
+
+    One that is `wide` stays a double in the kernel.
+    """
 
     name: str
     source: str
     require: Expr | None
     default: float | None = None
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -240,13 +247,39 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class SumTileSet:
+    """The tiles of attention's sums: rows, depth and stages, and the warps by rows, columns and depth."""
+
+    rows: int
+    depth: int
+    stages: int
+    down: int
+    across: int
+    split: int
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The descriptor's fields with the axis along which tensors hold two others, and with their order."""
+
+    axis: str
+    swapped: str
+
+
+@dataclass(frozen=True)
 class TileSet:
-    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp."""
+    """The tiles of attention, of one dtype: head sizes with a kernel each, queries, keys, rows of a warp.
+
+    `scores` are the keys that a block takes at once where it sums nothing over them, `sums` the tiles of
+    sums.
+    """
 
     heads: tuple[int, ...]
     queries: int
     keys: int
     rows: int
+    scores: int
+    sums: SumTileSet
 
 
 @dataclass(frozen=True)
@@ -276,7 +309,9 @@ class Family:
     shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     dtypes: tuple[str, ...] = ()
     ulp: Mapping[str, float] = field(default_factory=dict)
+    sum_ulp: Mapping[str, float] = field(default_factory=dict)
     tiles: Mapping[str, TileSet] = field(default_factory=dict)
+    halves: Halves | None = None
 
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""

@@ -17,6 +17,7 @@ from baracuda.codegen.formula import (
     FUNCTIONS,
     INT,
     WHOLE,
+    WIDE,
     Call,
     Expr,
     Field,
@@ -37,6 +38,7 @@ from baracuda.codegen.formula import (
 )
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema, vocabulary
+from baracuda.codegen.spec.calls import OpFormula
 from baracuda.codegen.spec.model import (
     Aggregate,
     Attribute,
@@ -58,7 +60,7 @@ ATTRIBUTE_TYPES: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
 
 def kind_of(type_: Type) -> str:
     """The C++ kind of a value of a type."""
-    return {BOOL: "bool", INT: "i64", WHOLE: "whole"}.get(type_, "compute")
+    return {BOOL: "bool", INT: "i64", WHOLE: "whole", WIDE: "wide"}.get(type_, "compute")
 
 
 def parse_rule(text: str) -> Expr:
@@ -77,6 +79,7 @@ class Builder:
     problems: Problems
     path: Path
     places: Mapping[Path, Path] = field(default_factory=dict)  # where what an option adds is written
+    formulas: Mapping[str, OpFormula] = field(default_factory=dict)  # ops that a formula may call
     number: Type = COMPUTE  # of the elements
 
     types: dict[str, Type] = field(default_factory=dict)
@@ -84,19 +87,26 @@ class Builder:
     lets: dict[str, Statement] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     states: dict[str, Aggregate] = field(default_factory=dict)
+    called: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
+    own: str = ""
+    told: Problems = field(default_factory=lambda: Problems(""))
+    inside: tuple[str, ...] = ()  # the ops whose formulas are being put in place of calls
+    misled: bool = False  # an op that a formula calls is wrong, which is said where that one is written
 
     def build(
         self, block: schema.Direction, stem: str, options: tuple[tuple[str, str], ...]
     ) -> Program | None:
         """The program of a block, or None with every reason noted."""
+        self.own, self.told = stem, self.problems
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
-        inputs = [name for name, tensor in tensors.items() if tensor.io == "in"]
+        inputs = [name for name, tensor in tensors.items() if tensor.io == "in" and not tensor.halves]
         self.types = {name: BOOL if tensors[name].dtype == FLAG else self.number for name in inputs}
         fields = self.family.fields(self.direction)
         for attribute in self.attributes:
             if attribute.source in fields:
-                self.types[attribute.name] = ATTRIBUTE_TYPES[fields[attribute.source].type]
+                own = ATTRIBUTE_TYPES[fields[attribute.source].type]
+                self.types[attribute.name] = WIDE if attribute.wide else own
         if self.family.axes is not None:
             self.types |= {EXTENT: INT, INDEX: INT}
         for word, name, text in self._in_order(block):
@@ -106,7 +116,7 @@ class Builder:
             for name, text in block.outputs.items()
             if (statement := self._output(name, text, tensors))
         ]
-        wanted = [name for name, tensor in tensors.items() if tensor.io == "out"]
+        wanted = _outputs(tensors)
         for name in wanted:
             if name not in block.outputs and not self._may_lack(name, tensors):
                 right = f"the {self.direction} gives {', '.join(wanted)}"
@@ -117,7 +127,7 @@ class Builder:
                     self._at("takes", name), f"unknown tensor {name!r}", "one of " + ", ".join(inputs)
                 )
         self._check_folded(block)
-        if len(self.problems) > before:
+        if len(self.problems) > before or self.misled:
             return None
         results.sort(key=lambda statement: wanted.index(statement.name))
         return self._program(block, stem, options, results, inputs)
@@ -338,20 +348,20 @@ class Builder:
             return
         expr = self._lowered(parsed, path)
         del self.types[name]
-        type_ = None if expr is None else self._typed(expr, path)
+        type_ = None if expr is None else self._typed(expr, path, shown=parsed)
         if expr is None or type_ is None:
             self.types[name] = self.number
             return
         if self._follows_from_attributes(expr):
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
-            self.types[name] = type_ if type_ in (BOOL, INT) else F64
+            self.types[name] = type_ if type_ in (BOOL, INT, WIDE) else F64
             return
         self.lets[name] = Statement(name, kind_of(type_), self._fold(expr))
         self.types[name] = COMPUTE if type_ == F64 else type_
 
     def _output(self, name: str, text: object, tensors: Mapping[str, schema.Tensor]) -> Statement | None:
         path = self._at(name)
-        outputs = [key for key, tensor in tensors.items() if tensor.io == "out"]
+        outputs = _outputs(tensors)
         if name not in outputs:
             words = [*outputs, *vocabulary.keys(schema.Direction)]
             self.problems.add(
@@ -361,7 +371,7 @@ class Builder:
         parsed = parse_at(text, path, self.problems)
         expr = None if parsed is None else self._lowered(parsed, path)
         want = BOOL if tensors[name].dtype == FLAG else self.number
-        if expr is None or self._typed(expr, path, want) is None:
+        if expr is None or self._typed(expr, path, want, parsed) is None:
             return None
         if tensors[name].role == "column" and self._follows_from_aggregates(expr):
             what = f"{text}: the sum over the rows of what follows from an aggregate"
@@ -372,8 +382,9 @@ class Builder:
     def _lowered(self, expr: Expr, path: Path) -> Expr | None:
         """The expression with aggregates and fields of states replaced by names."""
         for name in calls(expr):
-            if name not in FUNCTIONS and name not in self.monoids:
-                right = suggest(name, [*FUNCTIONS, *self.monoids]) or "docs/spec.md lists them"
+            if name not in FUNCTIONS and name not in self.monoids and name not in self.formulas:
+                known = [*FUNCTIONS, *self.monoids, *self.formulas]
+                right = suggest(name, known) or "docs/spec.md lists them"
                 self.problems.add(path, f"{to_text(expr)}: unknown function {name!r}", right)
                 return None
         failed = False
@@ -383,6 +394,8 @@ class Builder:
             replaced: str | None = None
             if isinstance(node, Call) and node.name in self.monoids:
                 replaced = self._aggregate(node, path)
+            elif isinstance(node, Call) and node.name not in FUNCTIONS:
+                replaced = self._result_of(node, path)
             elif isinstance(node, Field) and isinstance(node.value, Name) and node.value.name in self.states:
                 replaced = self._field(self.states[node.value.name], node, path)
             else:
@@ -429,6 +442,62 @@ class Builder:
         self.types[name] = INT if monoid.value is not None and monoid.value.kind == "i64" else COMPUTE
         return name
 
+    def _result_of(self, call: Call, path: Path) -> str | None:
+        """The name of what another op's formula gives for the arguments of a call; equal calls share it."""
+        formula, given = self.formulas[call.name], call.args
+        if len(given) != len(formula.inputs):
+            what = f"{to_text(call)}: {call.name} is given {len(given)} numbers"
+            self.problems.add(path, what, f"{call.name}({', '.join(formula.inputs)})")
+            return None
+        if call.name == self.own:
+            self.told.add(path, f"{call.name} calls itself", "a formula without it")
+            return None
+        if call.name in self.inside:
+            return None  # as it says itself
+        if (call.name, given) in self.called:
+            return self.called[call.name, given]
+        names: dict[str, Expr] = {}
+        for name, value in zip(formula.inputs, given, strict=True):
+            if self._typed(value, path, COMPUTE) is None:
+                return None
+            known = value if isinstance(value, Name) else self._let_of(f"{call.name}_{name}", value, path)
+            if known is None:
+                return None
+            names[name] = known
+        problems, inside = self.problems, self.inside
+        # What is wrong with an op's own formula is said there.
+        self.problems, self.inside = Problems(""), (*inside, call.name)
+        result: Name | None = None
+        for name, text in (*formula.lets.items(), ("value", formula.result)):
+            own = parse_at(text, path, self.problems)
+            result = None
+            if own is not None:
+                result = self._let_of(f"{call.name}_{name}", substitute(own, names), path)
+            if result is None:
+                self.misled = True
+                break
+            names[name] = result
+        self.problems, self.inside = problems, inside
+        if result is None:
+            return None
+        self.called[call.name, given] = result.name
+        return result.name
+
+    def _let_of(self, name: str, value: Expr, path: Path) -> Name | None:
+        """A named value that no formula of the spec names; one that is there already where it is equal."""
+        expr = self._lowered(value, path)
+        type_ = None if expr is None else self._typed(expr, path)
+        if expr is None or type_ is None:
+            return None
+        folded, kind = self._fold(expr), kind_of(type_)
+        for known in self.lets.values():
+            if known.value == folded and known.kind == kind:
+                return Name(known.name)
+        own = name if name not in self.types else self._fresh(f"{name}_")
+        self.lets[own] = Statement(own, kind, folded)
+        self.types[own] = COMPUTE if type_ == F64 else type_
+        return Name(own)
+
     def _follows_from_aggregates(self, operand: Expr) -> bool:
         names = _names([operand, *(statement.value for statement in self._needed([operand]))])
         return any(a.name in names or names & set(a.fields) for a in self.aggregates.values())
@@ -454,11 +523,14 @@ class Builder:
             self.types[name] = INT if kinds[node.name] == "i64" else COMPUTE
         return name
 
-    def _typed(self, expr: Expr, path: Path, want: Type | None = None) -> Type | None:
+    def _typed(
+        self, expr: Expr, path: Path, want: Type | None = None, shown: Expr | None = None
+    ) -> Type | None:
+        """The type of an expression, which a message says as `shown`."""
         try:
             return infer(expr, self.types, want)
         except FormulaError as error:
-            self.problems.add(path, f"{to_text(expr)}: {error}")
+            self.problems.add(path, f"{to_text(shown or expr)}: {error}")
             return None
 
     def _follows_from_attributes(self, expr: Expr) -> bool:
@@ -488,6 +560,11 @@ class Builder:
         while f"{stem}{number}" in self.types:
             number += 1
         return f"{stem}{number}"
+
+
+def _outputs(tensors: Mapping[str, schema.Tensor]) -> list[str]:
+    """The tensors that formulas give."""
+    return [name for name, tensor in tensors.items() if tensor.io == "out" and not tensor.halves]
 
 
 def _mentioned(text: object) -> set[str]:

@@ -20,6 +20,7 @@ from baracuda.codegen.formula import (
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.attention import AttentionBuilder
+from baracuda.codegen.spec.calls import OpFormula, callable_ops
 from baracuda.codegen.spec.families import resolve_family
 from baracuda.codegen.spec.host import HostBuilder
 from baracuda.codegen.spec.model import COMPUTE as COMPUTE_DTYPES
@@ -41,6 +42,7 @@ from baracuda.codegen.spec.pairs import PLACES, PairBuilder
 from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
 from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
 from baracuda.codegen.spec.structure import mentions
+from baracuda.codegen.spec.tensors import MAPS
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
@@ -65,8 +67,10 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
                 family,
                 dtypes=dtypes.expand(_listed(form.dtypes), (*where, "dtypes")),
                 ulp=_bounds(form.ulp, dtypes, where, problems),
+                sum_ulp=_bounds(form.sum_ulp, dtypes, where, problems, "sum_ulp"),
             )
     broken = [name for name in file.monoids if name not in monoids]
+    formulas = callable_ops(file.ops, families, base.ops.values())
     ops: dict[str, Op] = {}
     for name, op_entry in file.ops.items():
         known = {**base.families, **file.families}
@@ -74,7 +78,7 @@ def resolve(file: schema.SpecFile, source: Source, path: FilePath, base: Spec) -
             right = suggest(op_entry.family, known) or "families: " + ", ".join(known)
             problems.add(("ops", name, "family"), f"unknown family {op_entry.family!r}", right)
         elif op_entry.family in families and not mentions(op_entry.model_dump(), broken):
-            op = _resolve_op(name, op_entry, families[op_entry.family], monoids, dtypes, source)
+            op = _resolve_op(name, op_entry, families[op_entry.family], monoids, formulas, dtypes, source)
             if op is not None:
                 ops[name] = op
     _check_collisions(ops.values(), problems)
@@ -113,15 +117,17 @@ def _listed(names: str | list[str]) -> list[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _bounds(ulp: Mapping[str, float], dtypes: _DtypeSets, path: Path, problems: Problems) -> dict[str, float]:
+def _bounds(
+    ulp: Mapping[str, float], dtypes: _DtypeSets, path: Path, problems: Problems, key_of: str = "ulp"
+) -> dict[str, float]:
     """Error bounds by dtype."""
     found = {}
     for key, bound in ulp.items():
         if not 0 <= bound < float("inf"):
             problems.add(
-                (*path, "ulp", key), f"{bound} is no error bound", "a finite number, 0 for exact results"
+                (*path, key_of, key), f"{bound} is no error bound", "a finite number, 0 for exact results"
             )
-        found.update(dict.fromkeys(dtypes.expand([key], (*path, "ulp", key)), float(bound)))
+        found.update(dict.fromkeys(dtypes.expand([key], (*path, key_of, key)), float(bound)))
     return found
 
 
@@ -192,6 +198,7 @@ def _resolve_op(
     entry: schema.Op,
     family: Family,
     monoids: Mapping[str, Monoid],
+    formulas: Mapping[str, OpFormula],
     dtypes: _DtypeSets,
     source: Source,
 ) -> Op | None:
@@ -217,6 +224,7 @@ def _resolve_op(
     host = _resolve_host(entry, family, options, path, problems)
     if len(problems) > before:
         return None  # the formulas' names are not known
+    failed = False
     programs: dict[str, Program] = {}
     alternatives: list[Program] = []
     for direction, block in (("forward", entry.forward), ("backward", entry.backward)):
@@ -239,14 +247,19 @@ def _resolve_op(
             elif family.tiles:
                 builder = AttentionBuilder(family, direction, attributes, problems, where, places)
             else:
-                builder = Builder(family, direction, monoids, attributes, problems, where, places, numbers[0])
+                builder = Builder(
+                    family, direction, monoids, attributes, problems, where, places, formulas, numbers[0]
+                )
             stem = stem_of(name, direction, tuple(value for key, value in chosen if value != options[key][0]))
             program = builder.build(whole, stem, chosen)
             if program is not None and direction == "forward" and len(numbers) > 1:
                 # One text for floats and integers: it must mean something for both.
-                other = Builder(family, direction, monoids, attributes, problems, where, places, numbers[1])
+                other = Builder(
+                    family, direction, monoids, attributes, problems, where, places, formulas, numbers[1]
+                )
                 program = program if other.build(whole, stem, chosen) is not None else None
             if program is None:
+                failed = True
                 break
             program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems))
             if direction in programs:
@@ -262,7 +275,7 @@ def _resolve_op(
         if key not in family.descriptor or family.descriptor[key].type not in ("f64", "i64"):
             right = numbers_of(family.descriptor)
             problems.add((*path, "samples", key), f"{key!r} is no number of the descriptor", right)
-    if len(problems) > before:
+    if len(problems) > before or failed:
         return None  # what the formulas give and read is not known
     outputs = [output for program in programs.values() for output in program.written]
     for output in outputs:
@@ -497,4 +510,7 @@ def _resolve_attribute(
         what = f"a default is for fields with `default: {OF_KIND}`, and only these need one"
         problems.add((*path, "default"), what, f"default: a number, and {entry.from_}: {{default: kind}}")
         return None
-    return Attribute(name, entry.from_, require, None if entry.default is None else float(entry.default))
+    if entry.wide and (field.type != "f64" or family.template != MAPS):
+        problems.add((*path, "wide"), f"belongs to f64 of the template {MAPS}", "leave it out")
+    default = None if entry.default is None else float(entry.default)
+    return Attribute(name, entry.from_, require, default, entry.wide)

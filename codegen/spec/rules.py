@@ -51,6 +51,9 @@ class ShapeFunction:
 SHAPE_FUNCTIONS = {
     "keepdim": ShapeFunction(("shape", "axes"), gives_shape=True),
     "extents": ShapeFunction(("shape", "axes"), gives_shape=True, gives="the extents of {0} along {1}"),
+    "doubled": ShapeFunction(
+        ("shape", "axes"), gives_shape=True, gives="{0} with twice the extent along {1}"
+    ),
     "flat": ShapeFunction(
         ("shape", "axes"), gives_shape=True, gives="the number of elements of {0} along {1}"
     ),
@@ -61,6 +64,7 @@ SHAPE_FUNCTIONS = {
     "is_suffix": ShapeFunction(
         ("shape", "axes"), gives_shape=False, wants="the last axes of {0}, one at least, in {1}"
     ),
+    "at_most_one": ShapeFunction(("axes",), gives_shape=False, wants="one axis, or (): none"),
     "is_even": ShapeFunction(("extent",), gives_shape=False, wants="an even {0}"),
     "divides": ShapeFunction(("extent", "extent"), gives_shape=False, wants="a {0} that divides {1}"),
 }

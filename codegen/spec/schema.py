@@ -129,6 +129,11 @@ class Tensor(Model):
         default=None,
         description="for an output of attention: the input whose heads may share memory, as its own may",
     )
+    halves: list[Identifier] = Field(
+        default=[],
+        description="two tensors that this one holds side by side where the family's `halves` name an axis; "
+        "formulas know them, and not this one",
+    )
     layout: Literal["any", "inner", "contiguous"] = Field(
         default="any", description="any strides; innermost stride 1; or contiguous"
     )
@@ -146,6 +151,32 @@ class Pairs(Model):
     )
 
 
+class SumTiles(Model):
+    """The tiles of attention's sums of items with weights, and how a block's warps share them."""
+
+    rows: int = Field(default=32, description="rows of a tile: keys, or queries")
+    depth: int = Field(default=32, description="what is summed over in a stage")
+    stages: int = Field(
+        default=3, description="stages in shared memory, of which all but one are copied ahead"
+    )
+    down: int = Field(default=1, description="parts of the rows, a warp each")
+    across: int = Field(default=1, description="parts of a head, a warp each")
+    split: int = Field(
+        default=1,
+        description="of sums over queries: parts of a stage's depth, a group of warps each, whose sums are "
+        "added at the end",
+    )
+
+
+class Halves(Model):
+    """How a tensor holds two others, in families whose operands are halves of one tensor or tensors."""
+
+    axis: Identifier = Field(
+        description="the field with the axis along which the halves lie; (): they are tensors of their own"
+    )
+    swapped: Identifier = Field(description="the field of type bool that says whether the second is first")
+
+
 class Tiles(Model):
     """The tiles that kernels of attention are made for."""
 
@@ -156,6 +187,10 @@ class Tiles(Model):
     queries: int = Field(description="queries of a tile")
     keys: int = Field(description="keys that a block takes at once")
     rows: int = Field(default=16, description="queries of a warp")
+    scores: int | None = Field(
+        default=None, description="keys that a block takes at once where it sums nothing over them; as `keys`"
+    )
+    sums: SumTiles = Field(default=SumTiles(), description="tiles of the sums that gradients are")
 
 
 class Family(Model):
@@ -172,6 +207,9 @@ class Family(Model):
     kind: Identifier = Field(description="name of the enum that tells the family's ops apart")
     dtypes: str | list[str] = Field(default=[], description="the dtypes of ops that name none")
     ulp: dict[str, int | float] = Field(default={}, description="error bounds where an op names none")
+    sum_ulp: dict[str, int | float] = Field(
+        default={}, description="what a gradient that is summed over broadcast axes adds to the error bounds"
+    )
     default_kind: Identifier | None = Field(
         default=None, description="the op of a descriptor that names none: a member of the enum"
     )
@@ -180,6 +218,7 @@ class Family(Model):
         default=None, description="the descriptor's field with the aggregated axes"
     )
     pairs: Pairs | None = Field(default=None, description="the elements that come in pairs, for rotate")
+    halves: Halves | None = Field(default=None, description="how tensors hold two others, in maps")
     tiles: dict[str, Tiles] = Field(
         default={}, description="for attention: the tiles of a dtype or dtype set"
     )
@@ -201,6 +240,10 @@ class Attribute(Model):
         default=None, description="its value where the descriptor gives none; for fields with `default: kind`"
     )
     require: Expression | None = Field(default=None, description="what its value must satisfy")
+    wide: bool = Field(
+        default=False,
+        description="for f64 in maps: the kernel has it as a double, and computes in double what meets it",
+    )
 
 
 class Direction(Model):

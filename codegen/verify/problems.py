@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baracuda.codegen.formula import Name, free_names, to_text
+from baracuda.codegen.spec.halves import wholes, with_wholes
 from baracuda.codegen.spec.model import COMPUTE, HostFormulas, Op, Program, Spec
 
 Shape = tuple[int, ...]
@@ -90,8 +91,10 @@ class Problem:
 
     @property
     def ulp(self) -> dict[str, float]:
-        """The error bounds of its direction, a dtype."""
-        return self.op.bounds(self.direction)
+        """The error bounds of its direction, a dtype; wider where it sums over broadcast axes."""
+        bounds = self.op.bounds(self.direction)
+        more = self.op.family.sum_ulp if self.op.family.template == "map" and self.summed() else {}
+        return {dtype: bound + more.get(dtype, 0) for dtype, bound in bounds.items()}
 
     @property
     def plan_class(self) -> Any:
@@ -139,6 +142,8 @@ class Problem:
         if self.op.family.tiles:
             # Heads share keys; which keys a query sees may follow from its number.
             return (1, 3) if self.fields.get("causal", "none") == "none" else (1, 2, 3)
+        if self.halved_axis is not None:
+            return (self.halved_axis,)
         return (len(self.domain) - 1,) if self.op.family.pairs is not None else self.axes
 
     def place_of(self, name: str, shape: Shape, axis: int) -> int | None:
@@ -177,8 +182,24 @@ class Problem:
         """The tensors that the op's plan takes in a direction, required and optional, in the plan's order."""
         direction = direction or self.direction
         program = program_of(self.op, direction, self.options)
-        known = {*program.read, *program.takes, *program.written} - self._never(direction)
-        return tuple(name for name in self.op.family.tensors(direction) if name in known)
+        tensors = self.op.family.tensors(direction)
+        known = with_wholes({*program.read, *program.takes, *program.written}, tensors)
+        known -= self._never(direction)
+        return tuple(name for name in tensors if name in known)
+
+    def halves(self) -> dict[str, tuple[str, ...]]:
+        """The tensors of both directions that hold two others, with these in the order of their places."""
+        family = self.op.family
+        if family.halves is None or not self.fields[family.halves.axis]:
+            return {}
+        found = wholes({**family.forward, **family.backward})
+        swapped = self.fields.get(family.halves.swapped, False)
+        return {name: held[::-1] if swapped else held for name, held in found.items()}
+
+    @property
+    def halved_axis(self) -> int | None:
+        """The axis along which tensors hold two others; None where none do."""
+        return self.fields[self.op.family.halves.axis][0] if self.op.family.halves and self.halves() else None
 
     def _never(self, direction: str) -> set[str]:
         """Tensors of a direction whose condition does not hold."""
@@ -215,6 +236,8 @@ class Problem:
         """Axes of the domain that a tensor lacks, or has with extent 1."""
         if name in self.program.column_outputs:
             return tuple(axis for axis in range(len(self.domain)) if axis not in self.axes)
+        if name in self.halves():
+            return ()
         shape = self.shapes()[name]
         padded = (1,) * (len(self.domain) - len(shape)) + shape
         return tuple(axis for axis, extent in enumerate(self.domain) if padded[axis] != extent)
@@ -285,7 +308,7 @@ def problems(
     found = []
     counter = itertools.count()
     for shape in shapes:
-        for axes in axes_of(len(shape)) if op.family.axes else [None]:
+        for axes in _axes_choices(op, len(shape)):
             for operands in _operand_shapes(op, shape) if broadcast else [{}]:
                 for options in _options(op, direction, every_option):
                     turn = next(counter)
@@ -310,6 +333,13 @@ def axes_of(rank: int) -> list[Shape]:
     every = tuple(range(rank))
     chosen = [every[-1:], every[:1], every[1:-1], every[::2], every, ()]
     return list(dict.fromkeys(chosen))
+
+
+def _axes_choices(op: Op, rank: int) -> Sequence[Shape | None]:
+    """Values of the descriptor's axes: aggregated ones, those along which halves lie, or none at all."""
+    if op.family.halves is not None:
+        return list(dict.fromkeys([(), tuple(range(rank))[-1:], tuple(range(rank))[:1]]))
+    return axes_of(rank) if op.family.axes else [None]
 
 
 def with_numbers(problem: Problem) -> list[Problem]:
@@ -361,7 +391,7 @@ def _fields(
     for name, rule in family.fields(direction).items():
         if name == family.domain:
             fields[name] = shape
-        elif name == family.axes:
+        elif name == family.axes or (family.halves is not None and name == family.halves.axis):
             fields[name] = axes
         elif rule.type == "shape":
             if rule.default is None:

@@ -38,10 +38,11 @@ def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
         tensors: the inputs of both directions, as far as references speak of them, in any dtype.
     """
     shapes = problem.shapes()
-    return {
+    exact = {
         name: _fitted(problem, name, value, shapes[name])
         for name, value in _unfitted(problem, tensors).items()
     }
+    return _joined(problem, exact)
 
 
 def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
@@ -50,13 +51,14 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     That is the op's `scale`, in which `exact` names the exact output. The gradient of a broadcast operand is
     a sum, so its terms' magnitudes add up.
     """
-    shapes, summed, found = problem.shapes(), problem.summed(), {}
+    shapes, summed = problem.shapes(), problem.summed()
+    found: dict[str, Any] = {}
     if is_whole(problem.dtype):
-        return {}
+        return found
     least = _limits(COMPUTE[problem.dtype])["smallest_normal"]
     env = _environment(problem, tensors)
     terms = _unfitted(problem, tensors)
-    for name in problem.outputs():
+    for name in _given_by_formulas(problem):
         scale, size = problem.op.scale.get(name), None
         if scale is not None:
             known = {**env, **_parts(problem, free_names(scale), env), EXACT: terms[name]}
@@ -68,7 +70,7 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
                 size = np.where(size > 0, np.fmax(size, least), size)
         if size is not None:
             found[name] = _fitted(problem, name, size, shapes[name])
-    return found
+    return _joined(problem, found, WIDE(0))
 
 
 def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
@@ -78,8 +80,8 @@ def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]
     # What over- or underflows on the way does so in the compute type.
     limits = _limits(COMPUTE[problem.dtype])
     env, shapes = _environment(problem, tensors), problem.shapes()
-    found = {}
-    for name in problem.outputs():
+    found: dict[str, Any] = {}
+    for name in _given_by_formulas(problem):
         if name not in problem.op.holds:
             continue
         holds = problem.op.holds[name]
@@ -90,7 +92,7 @@ def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]
             own = np.all(np.broadcast_to(where, problem.domain), axis=lacking, keepdims=True)
             own = own.reshape(shapes[name])
         found[name] = np.broadcast_to(own, shapes[name])
-    return found
+    return _joined(problem, found, np.True_)
 
 
 def _limits(element: str) -> dict[str, Any]:
@@ -145,6 +147,10 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env["integer_bits"] = integer_bits(problem.dtype)
     target = problem.op.family.target()
     env["converted"] = lambda x: widened(converted(x, problem.fields[target] if target else problem.dtype))
+    for whole, held in problem.halves().items():
+        if env[whole] is not None:
+            assert problem.halved_axis is not None
+            env |= zip(held, np.split(env[whole], 2, axis=problem.halved_axis), strict=True)
     env["stored"] = lambda x: widened(rounded(rounded(x, COMPUTE[problem.dtype]), problem.dtype))
     env["next_stored"] = lambda x, y: widened(next_after(x, y, problem.dtype))
     if problem.op.family.axes is not None:
@@ -161,7 +167,26 @@ def _unfitted(problem: Problem, tensors: Arrays) -> dict[str, Any]:
         # NumPy warns of empty rows and too few degrees of freedom: here they are asked for.
         warnings.simplefilter("ignore")
         parts: dict[str, Any] = {}
-        return {name: np.asarray(_value(problem, name, env, parts), WIDE) for name in problem.outputs()}
+        names = _given_by_formulas(problem)
+        return {name: np.asarray(_value(problem, name, env, parts), WIDE) for name in names}
+
+
+def _given_by_formulas(problem: Problem) -> list[str]:
+    """The outputs, those that hold two others as these."""
+    halves = problem.halves()
+    return [part for name in problem.outputs() for part in halves.get(name, (name,))]
+
+
+def _joined(problem: Problem, found: dict[str, Any], missing: Any = None) -> dict[str, Any]:
+    """Values of the outputs from values of what formulas give; `missing` stands for halves without any."""
+    halves, shapes = problem.halves(), problem.shapes()
+    joined = {name: value for name, value in found.items() if name in problem.outputs()}
+    for name in problem.outputs():
+        held = halves.get(name, ())
+        if any(part in found for part in held):
+            values = [found.get(part, np.full(shapes[part], missing)) for part in held]
+            joined[name] = np.concatenate(values, axis=problem.halved_axis)
+    return joined
 
 
 def _value(problem: Problem, output: str, env: dict[str, Any], parts: dict[str, Any]) -> Any:

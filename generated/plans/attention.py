@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from baracuda.contract import OpRecord, TensorRule, TileRecord, no_scalars
+from baracuda.contract import OpRecord, SumTileRecord, TensorRule, TileRecord, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
@@ -1005,10 +1005,10 @@ class SdpaPlan(Plan):
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
-                "f16": TileRecord((64, 128), 128, 32, 32),
-                "bf16": TileRecord((64, 128), 128, 32, 32),
-                "f32": TileRecord((64, 128), 128, 32, 32),
-                "f64": TileRecord((64,), 64, 32, 16),
+                "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
+                "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
+                "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 2))),
+                "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 1))),
             },
         ),
     }
@@ -1034,10 +1034,10 @@ class SdpaPlan(Plan):
                 contraction=True,
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
-                    "f16": TileRecord((64, 128), 128, 32, 32),
-                    "bf16": TileRecord((64, 128), 128, 32, 32),
-                    "f32": TileRecord((64, 128), 128, 32, 32),
-                    "f64": TileRecord((64,), 64, 32, 16),
+                    "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
+                    "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
+                    "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 2))),
+                    "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 1))),
                 },
             ),
         ),
@@ -1168,10 +1168,10 @@ class SdpaBackwardPlan(Plan):
             contraction=True,
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
-                "f16": TileRecord((64, 128), 128, 32, 32),
-                "bf16": TileRecord((64, 128), 128, 32, 32),
-                "f32": TileRecord((64, 128), 128, 32, 32),
-                "f64": TileRecord((64,), 64, 32, 16),
+                "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
+                "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
+                "f32": TileRecord((64, 128), 128, 32, 32, 64, SumTileRecord(64, 64, 2, (1, 2, 2))),
+                "f64": TileRecord((64,), 64, 32, 16, 32, SumTileRecord(64, 32, 2, (2, 2, 1))),
             },
         ),
     }

@@ -264,6 +264,7 @@ class BinaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
     }
 
@@ -1070,8 +1071,7 @@ class BinaryBackwardPlan(Plan):
 
     DIV (f16, bf16, f32, f64): a / b
         da = dy / b
-        db = -ldexp(mantissa(dy) * mantissa(a) / mantissa(b) / mantissa(b), exponent(dy) + exponent(a) - 2 *
-            exponent(b))
+        db = -scaled_ratio(dy, a, b)
 
     FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; of integers 0 where b is 0;
         the crate's Remainder
@@ -1215,6 +1215,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.SUB: OpRecord(
             name="sub_backward",
@@ -1232,6 +1233,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.MUL: OpRecord(
             name="mul_backward",
@@ -1249,6 +1251,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
                 "db": ("dy", "a"),
@@ -1270,6 +1273,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
             },
@@ -1290,6 +1294,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1310,6 +1315,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1330,6 +1336,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2_backward",
@@ -1347,6 +1354,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.HYPOT: OpRecord(
             name="hypot_backward",
@@ -1364,6 +1372,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.COPYSIGN: OpRecord(
             name="copysign_backward",
@@ -1381,6 +1390,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "db": ("dy",),
             },
@@ -1401,6 +1411,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "db": ("dy",),
             },
@@ -1421,6 +1432,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
             },
@@ -1441,6 +1453,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.MAXIMUM: OpRecord(
             name="maximum_backward",
@@ -1458,6 +1471,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.FMIN: OpRecord(
             name="fmin_backward",
@@ -1475,6 +1489,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.FMAX: OpRecord(
             name="fmax_backward",
@@ -1492,6 +1507,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.LOGADDEXP: OpRecord(
             name="logaddexp_backward",
@@ -1509,6 +1525,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.LOGADDEXP2: OpRecord(
             name="logaddexp2_backward",
@@ -1526,6 +1543,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.XLOGY: OpRecord(
             name="xlogy_backward",
@@ -1543,6 +1561,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         BinaryKind.XLOG1PY: OpRecord(
             name="xlog1py_backward",
@@ -1560,6 +1579,7 @@ class BinaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
     }
 

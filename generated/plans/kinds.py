@@ -11,6 +11,7 @@ __all__ = [
     "AttentionKind",
     "BinaryCmpKind",
     "BinaryKind",
+    "GatedActivationKind",
     "NormalizationKind",
     "ReduceKind",
     "SoftmaxKind",
@@ -21,7 +22,9 @@ __all__ = [
 
 
 class AttentionKind(str, enum.Enum):
-    """Ops of RopeBackwardPlan and RopePlan and SdpaBackwardPlan and SdpaPlan.
+    """Ops of one kind of plan.
+
+    Plans: RopeBackwardPlan, RopePlan, SdpaBackwardPlan and SdpaPlan.
 
     Attributes:
         ROPE: rotary position embedding of queries or keys; transformers' apply_rotary_pos_emb.
@@ -34,7 +37,9 @@ class AttentionKind(str, enum.Enum):
 
 
 class BinaryCmpKind(str, enum.Enum):
-    """Ops of BinaryCmpPlan.
+    """Ops of one kind of plan.
+
+    Plans: BinaryCmpPlan.
 
     Attributes:
         EQ: whether a is equal to b.
@@ -62,7 +67,9 @@ class BinaryCmpKind(str, enum.Enum):
 
 
 class BinaryKind(str, enum.Enum):
-    """Ops of BinaryBackwardPlan and BinaryParamBackwardPlan and BinaryParamPlan and BinaryPlan.
+    """Ops of one kind of plan.
+
+    Plans: BinaryBackwardPlan, BinaryParamBackwardPlan, BinaryParamPlan and BinaryPlan.
 
     Attributes:
         LERP: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
@@ -132,8 +139,30 @@ class BinaryKind(str, enum.Enum):
     BITWISE_RIGHT_SHIFT = "bitwise_right_shift"
 
 
+class GatedActivationKind(str, enum.Enum):
+    """Ops of one kind of plan.
+
+    Plans: GatedActivationBackwardPlan and GatedActivationPlan.
+
+    Attributes:
+        GLU: a times sigmoid(b); Dauphin et al. 2017.
+        REGLU: a times relu(b); Shazeer 2020.
+        SWIGLU: a times silu(b); Shazeer 2020.
+        GEGLU: a times gelu(b); Shazeer 2020.
+        GEGLU_TANH: a times gelu_tanh(b).
+    """
+
+    GLU = "glu"
+    REGLU = "reglu"
+    SWIGLU = "swiglu"
+    GEGLU = "geglu"
+    GEGLU_TANH = "geglu_tanh"
+
+
 class NormalizationKind(str, enum.Enum):
-    """Ops of LayerNormBackwardPlan and LayerNormPlan and RMSNormBackwardPlan and RMSNormPlan.
+    """Ops of one kind of plan.
+
+    Plans: LayerNormBackwardPlan, LayerNormPlan, RMSNormBackwardPlan and RMSNormPlan.
 
     Attributes:
         RMS_NORM: x over the root of its mean square, times gamma; torch.nn.functional.rms_norm.
@@ -146,7 +175,9 @@ class NormalizationKind(str, enum.Enum):
 
 
 class ReduceKind(str, enum.Enum):
-    """Ops of ReduceBackwardPlan and ReducePlan.
+    """Ops of one kind of plan.
+
+    Plans: ReduceBackwardPlan and ReducePlan.
 
     Attributes:
         SUM: sum over the reduced axes; torch.sum, jnp.sum.
@@ -173,7 +204,9 @@ class ReduceKind(str, enum.Enum):
 
 
 class SoftmaxKind(str, enum.Enum):
-    """Ops of SoftmaxBackwardPlan and SoftmaxPlan.
+    """Ops of one kind of plan.
+
+    Plans: SoftmaxBackwardPlan and SoftmaxPlan.
 
     Attributes:
         SOFTMAX: exp(x) over its sum; torch.softmax, jax.nn.softmax.
@@ -185,7 +218,9 @@ class SoftmaxKind(str, enum.Enum):
 
 
 class TernaryKind(str, enum.Enum):
-    """Ops of TernaryBackwardPlan and TernaryPlan and WhereBackwardPlan and WherePlan.
+    """Ops of one kind of plan.
+
+    Plans: TernaryBackwardPlan, TernaryPlan, WhereBackwardPlan and WherePlan.
 
     Attributes:
         CLAMP: a between b and c, which is c where b is above c; a has the gradient at both.
@@ -205,9 +240,14 @@ class TernaryKind(str, enum.Enum):
 
 
 class UnaryKind(str, enum.Enum):
-    """Ops of CastPlan and UnaryBackwardPlan and UnaryParamBackwardPlan and UnaryParamPlan and UnaryPlan.
+    """Ops of one kind of plan.
+
+    Plans: AffinePlan, CastPlan, PReluBackwardPlan, PReluPlan, UnaryBackwardPlan, UnaryParamBackwardPlan,
+        UnaryParamPlan and UnaryPlan.
 
     Attributes:
+        AFFINE: scale * x + shift.
+        PRELU: x where it is positive, else x times a slope, which is a tensor.
         NEG: x with the other sign; the smallest integer is its own.
         ABS: magnitude of x, with gradient 0 at 0; the smallest integer is its own.
         SIGN: -1, 0 or 1, and NaN for NaN.
@@ -295,6 +335,8 @@ class UnaryKind(str, enum.Enum):
             of the dtype.
     """
 
+    AFFINE = "affine"
+    PRELU = "prelu"
     NEG = "neg"
     ABS = "abs"
     SIGN = "sign"
@@ -380,7 +422,9 @@ class UnaryKind(str, enum.Enum):
 
 
 class UnaryPredicateKind(str, enum.Enum):
-    """Ops of UnaryPredicatePlan.
+    """Ops of one kind of plan.
+
+    Plans: UnaryPredicatePlan.
 
     Attributes:
         ISNAN: whether x is NaN.

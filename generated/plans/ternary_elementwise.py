@@ -361,8 +361,8 @@ class TernaryBackwardPlan(Plan):
     ADDCMUL (f16, bf16, f32, f64): a + factor * b * c
         factor = param (1 unless given)
         da = dy
-        db = ldexp(mantissa(dy) * mantissa(c) * factor, exponent(dy) + exponent(c))
-        dc = ldexp(mantissa(dy) * mantissa(b) * factor, exponent(dy) + exponent(b))
+        db = scaled_product(dy, c, factor)
+        dc = scaled_product(dy, b, factor)
 
     ADDCDIV (f16, bf16, f32, f64): a + factor * b / c
         factor = param (1 unless given)
@@ -407,6 +407,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
         ),
         TernaryKind.LERP: OpRecord(
             name="lerp_tensor_backward",
@@ -424,6 +425,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "c"),
                 "db": ("dy", "c"),
@@ -446,6 +448,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy", "b"),
                 "db": ("dy", "a"),
@@ -468,6 +471,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
                 "db": ("dy", "c"),
@@ -490,6 +494,7 @@ class TernaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             sum_inputs={
                 "da": ("dy",),
                 "db": ("dy", "c"),
@@ -781,6 +786,7 @@ class WhereBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
             flags=("condition",),
         ),
     }

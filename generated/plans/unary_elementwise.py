@@ -1,6 +1,7 @@
 """UnaryElementwise plans.
 
-UnaryPlan, UnaryBackwardPlan, UnaryPredicatePlan, CastPlan, UnaryParamPlan, UnaryParamBackwardPlan.
+UnaryPlan, UnaryBackwardPlan, UnaryPredicatePlan, CastPlan, UnaryParamPlan, UnaryParamBackwardPlan,
+    AffinePlan, PReluPlan, PReluBackwardPlan.
 
 Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen generate`.
 """
@@ -16,13 +17,23 @@ from baracuda.contract import OpRecord, TensorRule, no_scalars
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.plan import Plan
+from baracuda.shapes import broadcasts
 
 from .kinds import UnaryKind, UnaryPredicateKind
 
 __all__ = [
+    "AffineArgs",
+    "AffineDescriptor",
+    "AffinePlan",
     "CastArgs",
     "CastDescriptor",
     "CastPlan",
+    "PReluArgs",
+    "PReluBackwardArgs",
+    "PReluBackwardDescriptor",
+    "PReluBackwardPlan",
+    "PReluDescriptor",
+    "PReluPlan",
     "UnaryArgs",
     "UnaryBackwardArgs",
     "UnaryBackwardDescriptor",
@@ -135,7 +146,7 @@ class UnaryPlan(Plan):
         y = sqrt(x)
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        y = rsqrt(x)
+        y = element_rsqrt(x)
 
     CBRT (f16, bf16, f32, f64): cube root
         y = cbrt(x)
@@ -150,7 +161,7 @@ class UnaryPlan(Plan):
         y = expm1(x)
 
     LOG (f16, bf16, f32, f64): natural logarithm
-        y = log(x)
+        y = element_log(x)
 
     LOG2 (f16, bf16, f32, f64): logarithm to base 2
         y = log2(x)
@@ -228,12 +239,13 @@ class UnaryPlan(Plan):
         y = clamp(x, 0, 6)
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        h = exp(-abs(x) / 2)
-        q = 1 + h * h
-        y = x / q if x >= 0 else max(x, -2000) * h / q * h
+        z = element_exp_product(1, 1, -abs(x))
+        r = element_inverse(1 + z)
+        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        y = sigmoid(x)
+        r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
+        y = r if x >= 0 else element_exp_product(1, r, -abs(x))
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
@@ -293,8 +305,11 @@ class UnaryPlan(Plan):
         y = -x * log(x) if x > 0 else 0 if x == 0 else -inf if x < 0 else x
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
-        h = gaussian(x / 2)
-        y = x * ndtr(x) if x >= 0 else max(x, -1000) * h * (erfcx(-x * 0.7071067811865476) / 2) * h
+        a = min(abs(x), 60)
+        t = a * a
+        low = fma(a, a, -t)
+        tail = element_exp_product(1, element_mills_moment(a), -t / 2, -low / 2)
+        y = x - tail if x >= 0 else -tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)
@@ -305,18 +320,16 @@ class UnaryPlan(Plan):
             + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        h = max(exp(-v / 2), smallest_subnormal)
-        z = h * h
-        g = 1 - low * (1 - low / 2 * (1 - low / 3))
-        q = 1 + z * g
-        slope = 1.5957691216057308 + t * 0.21406444881780075
-        y = x / q if x >= 0 else -a * h / q * g * h
+        z = element_exp_product(1, 1, -v, -low)
+        q = 1 + z
+        y = x * element_inverse(q) if x >= 0 else element_exp_product(-a, element_inverse(q), -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        h = exp(min(x, 25) / 2)
-        e = h * h
-        n = e * (e + 2)
-        y = x if x > 25 else max(x, -2000) * h * (e + 2) / (n + 2) * h
+        z = element_exp_product(1, 1, -abs(x))
+        p = 1 + 2 * z if x >= 0 else z + 2
+        q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+        r = element_quotient(p, q)
+        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         y = log_sigmoid(x)
@@ -829,7 +842,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ASINH: OpRecord(
@@ -1067,7 +1080,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SIGMOID: OpRecord(
@@ -1084,7 +1097,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SOFTSIGN: OpRecord(
@@ -1169,7 +1182,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ERFC: OpRecord(
@@ -1424,7 +1437,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.GELU_TANH: OpRecord(
@@ -1441,7 +1454,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.MISH: OpRecord(
@@ -1458,7 +1471,7 @@ class UnaryPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
@@ -1554,7 +1567,7 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        dx = -(dy * (0.5 * rsqrt(x)) / x)
+        dx = -(dy * (0.5 * element_rsqrt(x)) / x)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
@@ -1610,9 +1623,9 @@ class UnaryBackwardPlan(Plan):
         dx = dy * sinh(x) if abs(x) < 20 else dy * copysign(h / 2, x) * h
 
     TANH (f16, bf16, f32, f64): hyperbolic tangent
-        z = exp(-2 * abs(x))
-        h = 2 * max(exp(-abs(x)), smallest_subnormal)
-        dx = dy * (4 * z / ((1 + z) * (1 + z))) if abs(x) < 20 else dy * h * h
+        power = -2 * abs(x)
+        z = element_exp_product(1, 1, power)
+        dx = element_exp_product(dy, 4 * element_inverse(fma(z, z + 2, 1)), power)
 
     ASINH (f16, bf16, f32, f64): inverse hyperbolic sine
         dx = dy / hypot(x, 1)
@@ -1639,15 +1652,15 @@ class UnaryBackwardPlan(Plan):
         dx = 0 if x <= 0 or x >= 6 else dy
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        h = max(exp(-abs(x) / 2), smallest_subnormal)
-        q = 1 + h * h
-        z = clamp(x, -2000, 2000)
-        dx = dy * ((1 + z * h * h / q) / q) if x >= 0 else dy * h * (1 + z / q) / q * h
+        z = element_exp_product(1, 1, -abs(x))
+        r = element_inverse(1 + z)
+        c = clamp(x, -2000, 2000)
+        s = fma(c * z if x >= 0 else c, r, 1) * r
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        z = exp(-abs(x))
-        h = max(exp(-abs(x) / 2), smallest_subnormal)
-        dx = dy * (z / ((1 + z) * (1 + z))) if abs(x) < 40 else dy * h * h
+        z = element_exp_product(1, 1, -abs(x))
+        dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -abs(x))
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         dx = dy / (1 + abs(x)) / (1 + abs(x))
@@ -1662,12 +1675,14 @@ class UnaryBackwardPlan(Plan):
         dx = dy * 1.0507009873554805 if x > 0 else scaled_exp(dy, x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
-        d = max(normal_density(x), smallest_subnormal)
-        dx = dy * d * (d * 7.0898154036220635)
+        a = min(abs(x), 60)
+        t = a * a
+        dx = element_exp_product(dy, 1.1283791670955126, -t, -fma(a, a, -t))
 
     ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
-        d = max(normal_density(x), smallest_subnormal)
-        dx = -(dy * d * (d * 7.0898154036220635))
+        a = min(abs(x), 60)
+        t = a * a
+        dx = -element_exp_product(dy, 1.1283791670955126, -t, -fma(a, a, -t))
 
     ERFINV (f16, bf16, f32, f64): inverse of erf
         dx = dy * (inf if abs(x) == 1 else erfcx(abs(erfinv(x))) / (1 - abs(x)) * 0.886226925452758)
@@ -1678,8 +1693,9 @@ class UnaryBackwardPlan(Plan):
             1.0e+10 else dy * erfcx_slope(x)
 
     NDTR (f16, bf16, f32, f64): distribution function of the normal distribution
-        h = max(gaussian(x / 2), smallest_subnormal)
-        dx = dy * h * h * 0.3989422804014327
+        a = min(abs(x), 60)
+        t = a * a
+        dx = element_exp_product(dy, 0.3989422804014327, -t / 2, -fma(a, a, -t) / 2)
 
     LOG_NDTR (f16, bf16, f32, f64): logarithm of ndtr, accurate in both tails
         h = max(gaussian(x / 2), smallest_subnormal)
@@ -1719,11 +1735,11 @@ class UnaryBackwardPlan(Plan):
         dx = dy * (-log(x) - 1)
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
-        h = max(gaussian(x / 2), smallest_subnormal)
-        z = clamp(x, -1000, 1000)
-        part = z * 0.3989422804014327
-        dx = dy * (ndtr(x) + part * h * h) if x >= 0 else dy * h * (erfcx(-z * 0.7071067811865476) / 2 + part)
-            * h
+        a = min(abs(x), 60)
+        t = a * a
+        low = fma(a, a, -t)
+        tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), -t / 2, -low / 2)
+        dx = dy * (1 - tail) if x >= 0 else tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)
@@ -1734,20 +1750,21 @@ class UnaryBackwardPlan(Plan):
             + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        h = max(exp(-v / 2), smallest_subnormal)
-        z = h * h
-        g = 1 - low * (1 - low / 2 * (1 - low / 3))
-        q = 1 + z * g
+        z = element_exp_product(1, 1, -v, -low)
+        q = 1 + z
         slope = 1.5957691216057308 + t * 0.21406444881780075
-        dx = dy * ((1 + a * slope * z * g / q) / q) if x >= 0 else dy * h * (1 - a * slope / q) / q * g * h
+        r = element_inverse(q)
+        s = fma(a * slope * (z if x >= 0 else -1), r, 1) * r
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        h = max(exp(min(x, 25) / 2), smallest_subnormal)
-        e = h * h
-        m = e * (e + 2) + 2
-        z = max(x, -2000)
-        dx = dy if x > 25 else dy * (e * (((e + 2) * m + 4 * z * (1 + e)) / m / m)) if x > 0 else dy * h *
-            (((e + 2) * m + 4 * z * (1 + e)) / m / m) * h
+        z = element_exp_product(1, 1, -abs(x))
+        p = 1 + 2 * z if x >= 0 else z + 2
+        q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+        r = element_inverse(q)
+        c = 4 * clamp(x, -2000, 2000) * (1 + z)
+        s = fma(c * z * z if x >= 0 else c, r, p) * r
+        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         h = max(exp(-abs(x) / 2), smallest_subnormal)
@@ -2178,7 +2195,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ASINH: OpRecord(
@@ -2348,7 +2365,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SOFTSIGN: OpRecord(
@@ -2433,7 +2450,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.ERFC: OpRecord(
@@ -2688,7 +2705,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.GELU_TANH: OpRecord(
@@ -2705,7 +2722,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.MISH: OpRecord(
@@ -2722,7 +2739,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
@@ -3346,7 +3363,8 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, min(bound, 800))
+    each = 1 / beta
+    return (beta, each, min(bound, 800))
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3439,7 +3457,10 @@ class UnaryParamPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         v = x * beta
-        y = x if v > min(bound, 800) else log1pexp(v) / beta
+        z = element_exp_product(1, 1, -abs(v))
+        tail = element_exp_product(1, element_log1p_ratio(z), -abs(v))
+        each = 1 / beta
+        y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3639,7 +3660,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aa",
+            attributes="aaa",
             fold=_softplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3794,9 +3815,8 @@ class UnaryParamBackwardPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         v = x * beta
-        h = max(exp(-abs(v) / 2), smallest_subnormal)
-        q = 1 + h * h
-        dx = dy if v > bound else dy / q if v >= 0 else dy * h / q * h
+        r = element_inverse(1 + element_exp_product(1, 1, -abs(v)))
+        dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, -abs(v))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -4098,5 +4118,388 @@ class UnaryParamBackwardPlan(Plan):
             dy=dy,
             x=x,
             dx=dx,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineDescriptor(Descriptor):
+    """The problem of an AffinePlan: y = scale * x + shift, element by element.
+
+    Attributes:
+        kind: which op (AFFINE unless given).
+        shape: extents of both tensors.
+        element: dtype of both tensors.
+        scale: the factor of every element, a double whatever the dtype.
+        shift: what is added to every product, a double whatever the dtype.
+    """
+
+    kind: UnaryKind | str = UnaryKind.AFFINE
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    scale: float = 1
+    shift: float = 0
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "scale": "f64",
+        "shift": "f64",
+    }
+    DEFAULTS: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineArgs:
+    """The tensors of an AffinePlan.
+
+    Attributes:
+        x: input; of shape shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    y: Any
+
+
+def _affine_scalars(desc: AffineDescriptor) -> tuple[float | bool | int, ...]:
+    """Scalars of affine, folded in double precision."""
+    scale = desc.scale
+    shift = desc.shift
+    return (scale, shift)
+
+
+class AffinePlan(Plan):
+    """y = scale * x + shift, element by element.
+
+    AFFINE (f16, bf16, f32, f64): scale * x + shift
+        y = fma(scale, x, shift)
+
+    `select` checks an AffineDescriptor and compiles or loads its kernels.
+    `run` takes AffineArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = AffineDescriptor
+    ARGS = AffineArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.AFFINE: OpRecord(
+            name="affine",
+            source="unary_elementwise/affine.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x",),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "y"}),
+            accepted=frozenset({"x", "y"}),
+            batch_invariant=("y",),
+            attributes="dd",
+            fold=_affine_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = AffineArgs(
+            x=x,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluDescriptor(Descriptor):
+    """The problem of a PReluPlan: y = x where it is positive, else x times a slope, which is a tensor.
+
+    Attributes:
+        kind: which op (PRELU unless given).
+        shape: extents of x.
+        element: dtype of every tensor.
+        slope_shape: extents of slope, which is broadcast to shape by NumPy's rules: (C, 1, 1) is a slope
+            a channel of [N, C, H, W], () is one for all.
+    """
+
+    kind: UnaryKind | str = UnaryKind.PRELU
+    shape: tuple[int, ...]
+    element: ElementKind | str
+    slope_shape: tuple[int, ...] | None = None
+
+    RULES: ClassVar = {
+        "kind": UnaryKind,
+        "shape": "shape",
+        "element": "element",
+        "slope_shape": "shape",
+    }
+    DEFAULTS: ClassVar = {"slope_shape": "shape"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluBackwardDescriptor(PReluDescriptor):
+    """The problem of a PReluBackwardPlan: the fields of the forward's descriptor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluArgs:
+    """The tensors of a PReluPlan.
+
+    Attributes:
+        x: input; of shape shape.
+        slope: factors of what is not positive; PyTorch's weight as weight.view(slope_shape); of shape
+            slope_shape.
+        y: result; may be exactly x; of shape shape.
+    """
+
+    x: Any
+    slope: Any
+    y: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReluBackwardArgs:
+    """The tensors of a PReluBackwardPlan.
+
+    Attributes:
+        dy: gradient of y; of shape shape.
+        x: the forward's input; of shape shape.
+        slope: the forward's slope; of shape slope_shape.
+        dx: gradient of x; may be exactly dy or x where slope is not broadcast; None: not wanted; of shape
+            shape.
+        dslope: gradient of slope, summed over its broadcast axes; None: not wanted; of shape slope_shape.
+    """
+
+    dy: Any
+    x: Any
+    slope: Any
+    dx: Any = None
+    dslope: Any = None
+
+
+class PReluPlan(Plan):
+    """y = x where it is positive, else x times a slope, which is a tensor.
+
+    PRELU (f16, bf16, f32, f64): x where it is positive, else x times a slope, which is a tensor
+        y = x if x > 0 else x * slope
+
+    `select` checks a PReluDescriptor and compiles or loads its kernels.
+    `run` takes PReluArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = PReluDescriptor
+    ARGS = PReluArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("x", "in"),
+        TensorRule("slope", "in"),
+        TensorRule("y", "out"),
+    )
+    OPS: ClassVar = {
+        UnaryKind.PRELU: OpRecord(
+            name="prelu",
+            source="unary_elementwise/prelu.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("x", "slope"),
+            row_inputs=(),
+            outputs=("y",),
+            row_outputs=(),
+            required=frozenset({"x", "slope", "y"}),
+            accepted=frozenset({"x", "slope", "y"}),
+            batch_invariant=("y",),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
+            contraction=False,
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "slope": (
+                desc.slope_shape,
+                "the slope_shape of the descriptor",
+            ),
+            "y": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.slope_shape, desc.shape):
+            yield (
+                f"slope_shape is {desc.slope_shape}, shape is {desc.shape}, "
+                "want slope_shape that broadcasts to shape"
+            )
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        x: Any,
+        slope: Any,
+        y: Any,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = PReluArgs(
+            x=x,
+            slope=slope,
+            y=y,
+        )
+        self.run(stream, workspace, args)
+
+
+class PReluBackwardPlan(Plan):
+    """Gradients of PReluPlan.
+
+    PRELU (f16, bf16, f32, f64): x where it is positive, else x times a slope, which is a tensor
+        dx = dy if x > 0 else dy * slope
+        dslope = 0 if x > 0 else dy * x
+
+    `select` checks a PReluBackwardDescriptor and compiles or loads its kernels.
+    `run` takes PReluBackwardArgs: tensors with any strides, zero and negative ones included.
+    """
+
+    TEMPLATE = "map"
+    CATEGORY = "UnaryElementwise"
+    DESCRIPTOR = PReluBackwardDescriptor
+    ARGS = PReluBackwardArgs
+    DOMAIN = "shape"
+    AXES = None
+    TENSORS = (
+        TensorRule("dy", "in"),
+        TensorRule("x", "in"),
+        TensorRule("slope", "in"),
+        TensorRule("dx", "out", optional=True),
+        TensorRule("dslope", "out", optional=True),
+    )
+    OPS: ClassVar = {
+        UnaryKind.PRELU: OpRecord(
+            name="prelu_backward",
+            source="unary_elementwise/prelu_backward.cu",
+            dtypes=("f16", "bf16", "f32", "f64"),
+            inputs=("dy", "x", "slope"),
+            row_inputs=(),
+            outputs=("dx", "dslope"),
+            row_outputs=(),
+            required=frozenset({"dy", "x", "slope"}),
+            accepted=frozenset({"dy", "x", "slope", "dx", "dslope"}),
+            batch_invariant=("dx", "dslope"),
+            attributes="",
+            fold=no_scalars,
+            state="",
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            contraction=False,
+            sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            sum_inputs={
+                "dslope": ("dy", "x"),
+            },
+        ),
+    }
+
+    @staticmethod
+    def shapes(desc: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+        """The shape of each tensor, and where it comes from."""
+        return {
+            "dy": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "x": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "slope": (
+                desc.slope_shape,
+                "the slope_shape of the descriptor",
+            ),
+            "dx": (
+                desc.shape,
+                "the shape of the descriptor",
+            ),
+            "dslope": (
+                desc.slope_shape,
+                "the slope_shape of the descriptor",
+            ),
+        }
+
+    @staticmethod
+    def violations(desc: Any) -> Iterator[str]:
+        """What is wrong with a descriptor, beyond the types of its fields."""
+        if not broadcasts(desc.slope_shape, desc.shape):
+            yield (
+                f"slope_shape is {desc.slope_shape}, shape is {desc.shape}, "
+                "want slope_shape that broadcasts to shape"
+            )
+        yield from ()
+
+    def __call__(
+        self,
+        *,
+        dy: Any,
+        x: Any,
+        slope: Any,
+        dx: Any = None,
+        dslope: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> None:
+        """Run on tensors by name; `stream` None is the current stream of the first output's library."""
+        args = PReluBackwardArgs(
+            dy=dy,
+            x=x,
+            slope=slope,
+            dx=dx,
+            dslope=dslope,
         )
         self.run(stream, workspace, args)

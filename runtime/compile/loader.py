@@ -44,7 +44,7 @@ class Launch(Protocol):
 class Kernel(Protocol):
     """One kernel of a module."""
 
-    def shared_to_hold(self, blocks: int) -> int:
+    def shared_to_hold(self, blocks: int, threads: int) -> int:
         """Bytes of dynamic shared memory of a block with which a multiprocessor holds at most `blocks`."""
 
     def pack(self, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes) -> Launch:

@@ -35,11 +35,11 @@ LANES = 32
 CHUNK = 4096
 WARPS = THREADS // LANES
 
-#: Rows that blocks share aim at this many: about one a multiprocessor, and few streams of memory.
-BUSY_BLOCKS = 128
-#: So many blocks a multiprocessor aggregate rows without mapping them: enough, and few streams of memory.
-#: By these variants.
-RESIDENT_BLOCKS = 2
+#: Rows that blocks share aim at this many: two a multiprocessor, in few streams of memory.
+BUSY_BLOCKS = 256
+#: Blocks a multiprocessor that aggregate rows without mapping them, by these variants: enough for what they
+#: compute, in few streams of memory.
+RESIDENT_BLOCKS = 4
 RESIDENT = ("contig", "long", "columns")
 
 #: Rows of which a lane has so many packs at most stay in registers: IN_REGISTERS of kept_rows.cuh.

@@ -6,7 +6,9 @@ How tiles are spread over blocks changes no bit: the order of every sum follows 
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from baracuda.checks import is_contiguous
 from baracuda.contract import Problem
@@ -26,7 +28,10 @@ __all__ = ["attention_engine"]
 CAUSAL = ("none", "top_left", "bottom_right")
 
 #: `AttentionShape` of attention_tiles.cuh.
-SHAPE = "7q 2i"
+SHAPE = "9q 2i"
+
+#: What a launch finds memory by: a tensor's name, a place in the workspace, nothing.
+Place = str | tuple[str, int] | None
 
 #: Bytes of workspace are a multiple of this.
 _GRANULE = 256
@@ -83,27 +88,27 @@ class _Attention(Engine):
 
     def _launches(
         self, variant: str, blocks: int, layout: str, values: tuple[int | str | tuple[str, int] | None, ...],
-        elements: int, first_place: int,
+        elements: int, threads: int,
     ) -> Iterator[LaunchStep]:  # fmt: skip
-        """A launch for every 2^31 blocks; `first_place` is where `first_block` stands among the values."""
+        """A launch for every 2^31 blocks; behind the pointers stands `AttentionShape` without its blocks."""
+        place = sum(1 for value in values if not isinstance(value, int)) + 7
         for first in range(0, blocks, INT32_MAX):
-            here = (*values[:first_place], first, *values[first_place + 1 :])
             yield LaunchStep(
                 variant,
                 min(blocks - first, INT32_MAX),
                 layout,
-                here,
+                (*values[:place], first, blocks, *values[place:]),
                 self._tail,
-                threads=self._tiles.threads,
+                threads=threads,
                 shared=elements * self.problem.element.itemsize,
             )
 
-    def _shape(self, kv_heads: int, aligned: int) -> tuple[int, ...]:
-        """The values of `AttentionShape`."""
+    def _shape(self, aligned: int) -> tuple[int, ...]:
+        """The values of `AttentionShape` but for the blocks of a launch."""
         desc = self._desc
         return (
-            desc.num_heads, max(kv_heads, 1), desc.query_len, desc.key_len, desc.d_k, desc.d_v, 0,
-            CAUSAL.index(desc.causal), aligned,
+            desc.batch_size, desc.num_heads, max(desc.num_kv_heads, 1), desc.query_len, desc.key_len,
+            desc.d_k, desc.d_v, CAUSAL.index(desc.causal), aligned,
         )  # fmt: skip
 
     def _aligned(self, *tensors: TensorRef | None) -> int:
@@ -120,10 +125,14 @@ class _Attention(Engine):
 
 class _Forward(_Attention):
     def _elements(self, head: int) -> int:
-        """A tile of queries, one of weights, and two stages of keys and values (attention_forward.cuh)."""
+        """A tile of queries, two stages of keys and values, and one of weights (attention_forward.cuh).
+
+        Weights of 16 bits take the place of the values.
+        """
         queries, keys = self._tiles.queries, self._tiles.keys
-        stage = 2 * keys * self._stride(head)
-        return queries * (self._stride(head) + self._stride(keys)) + 2 * stage
+        stages, weights = 2 * keys * self._stride(head), queries * self._stride(keys)
+        last = max(stages, weights) if self.problem.element.itemsize < 4 else stages + weights
+        return queries * self._stride(head) + stages + last
 
     def units(self) -> dict[str, tuple[str, ...]]:
         """The kernel of the problem's head size."""
@@ -153,14 +162,13 @@ class _Forward(_Attention):
         steps = (0,) * 4 if mask is None else broadcast_strides(mask.shape, mask.strides, self.problem.domain)
         values = (
             "q", "k", "v", None if mask is None else "mask", "y", None if attn is None else "attn",
-            *self._shape(desc.num_kv_heads, self._aligned(q, k, v, None, y, attn)),
+            *self._shape(self._aligned(q, k, v, None, y, attn)),
             *_outer(q), *_outer(k), *_outer(v), *_outer(y), *steps, parts,
             int(mask is not None and mask.element is ElementKind.BOOL),
         )  # fmt: skip
         layout = f"6P {SHAPE} 12q 4q q i"
-        return tuple(
-            self._launches(self.usual_variant(), blocks, layout, values, self._elements(self._head), 6 + 6)
-        )
+        elements, threads = self._elements(self._head), self._tiles.threads
+        return tuple(self._launches(self.usual_variant(), blocks, layout, values, elements, threads))
 
 
 class _Backward(_Attention):
@@ -172,22 +180,42 @@ class _Backward(_Attention):
         self._spared = most is not None and most < self._bytes
 
     def _elements(self, head: int) -> int:
-        return max(self._score_elements(head), self._sum_elements(head))
+        return max(
+            self._score_elements(head),
+            self._alone_elements(head),
+            self._query_sum_elements(head),
+            self._key_sum_elements(head),
+        )
 
     def _score_elements(self, head: int) -> int:
-        """A tile of dy, and two stages of keys, values and weights (attention_backward.cuh)."""
+        """A tile of dy, and two stages of values and of weights that lanes do not read themselves."""
+        tiles = self._tiles
+        weights = 0 if self.problem.element.itemsize >= 4 else tiles.queries * self._stride(tiles.scores)
+        return tiles.queries * self._stride(head) + 2 * (tiles.scores * self._stride(head) + weights)
+
+    def _alone_elements(self, head: int) -> int:
+        """A tile of dy, and two stages of values, keys and weights."""
         queries, keys = self._tiles.queries, self._tiles.keys
         stage = 2 * keys * self._stride(head) + queries * self._stride(keys)
         return queries * self._stride(head) + 2 * stage
 
-    def _sum_elements(self, head: int) -> int:
-        """Three stages of weights and of what they multiply, or the tile of sums (attention_key_sums.cuh)."""
-        queries, keys = self._tiles.queries, self._tiles.keys
-        return max(3 * keys * (self._stride(queries) + self._stride(head)), queries * self._stride(head))
+    def _query_sum_elements(self, head: int) -> int:
+        """Stages of weights and items (attention_sums.cuh), or the tile of sums."""
+        sums = self._tiles.sums
+        stage = sums.rows * self._stride(sums.depth) + sums.depth * self._stride(head)
+        return max(sums.stages * stage, sums.rows * self._stride(head))
+
+    def _key_sum_elements(self, head: int) -> int:
+        """The same, or the sums of all groups of warps but one."""
+        sums = self._tiles.sums
+        stage = sums.depth * (self._stride(sums.rows) + self._stride(head))
+        wide = self.problem.element.compute.itemsize // self.problem.element.itemsize
+        joined = (sums.warps[2] - 1) * sums.rows * head * wide
+        return max(sums.stages * stage, sums.rows * self._stride(head), joined)
 
     def units(self) -> dict[str, tuple[str, ...]]:
-        """Both kernels of the problem's head size."""
-        return {self._unit(): (self.usual_variant(), self._variant("sums"))}
+        """The kernels of the problem's head size."""
+        return {self._unit(): tuple(self._variant(stem) for stem in ("scores", "rows", "keys", "alone"))}
 
     def usual_variant(self) -> str:
         """That of the scores' gradients, which comes first."""
@@ -206,83 +234,129 @@ class _Backward(_Attention):
         return ("dk", "dv")
 
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
-        """The scores' gradients together with dq, then dk from them; dv stands alone.
+        """The scores' gradients, dq from them, then dk from them and dv from the weights.
+
+        Without memory for the scores' gradients, dq comes from a kernel that does not keep them.
 
         Raises:
-            InvalidProblem: there is neither dscores_ws nor a workspace.
+            InvalidProblem: dk is wanted, and there is neither dscores_ws nor a workspace.
         """
         problem = self.problem
-        dscores: str | tuple[str, int] | None = None
-        if tensors["dk"] is not None and numel(problem.domain):
-            dscores = "dscores_ws"
-            if tensors["dscores_ws"] is None:
-                if self._spared:
-                    raise InvalidProblem(
-                        f"{problem.plan}: dscores_ws is None, want a tensor, or a workspace of "
-                        f"{self._bytes} bytes, which max_workspace={problem.preference.max_workspace} forbids"
-                    )
-                dscores = ("workspace", 0)
+        wanted = {name: _is_wanted(tensors[name]) for name in ("dq", "dk", "dv")}
+        dscores: Place = "dscores_ws" if tensors["dscores_ws"] is not None else None
+        if tensors["dk"] is not None and numel(problem.domain) and dscores is None:
+            if self._spared:
+                raise InvalidProblem(
+                    f"{problem.plan}: dscores_ws is None, want a tensor, or a workspace of "
+                    f"{self._bytes} bytes, which max_workspace={problem.preference.max_workspace} forbids"
+                )
+            dscores = ("workspace", 0)
         found: list[LaunchStep] = []
-        dq = tensors["dq"]
-        if dscores is not None or (dq is not None and numel(dq.shape)):
-            found += self._score_gradients(tensors, dscores)
-        if tensors["dk"] is not None:
-            found += self._key_sums(tensors, "dk", dscores, "q")
-        if tensors["dv"] is not None:
-            found += self._key_sums(tensors, "dv", "attn", "dy")
+        if not numel(problem.domain):
+            dscores = None
+        if dscores is not None and (wanted["dq"] or wanted["dk"]):
+            found += self._score_gradients("scores", tensors, dscores)
+            if wanted["dq"]:
+                found += self._query_sums(tensors, dscores)
+        elif wanted["dq"]:
+            found += self._score_gradients("alone", tensors, None)
+        if wanted["dk"] or wanted["dv"]:
+            found += self._key_sums(tensors, dscores)
         return tuple(found)
 
-    def _score_gradients(
-        self, tensors: Tensors, dscores: str | tuple[str, int] | None
-    ) -> Iterator[LaunchStep]:
-        desc = self._desc
+    def _kept_aligned(self, tensors: Tensors, dscores: Place) -> bool:
+        """Whether the rows of the scores' gradients begin at multiples of 16 bytes, as a workspace does."""
+        tensor = tensors["dscores_ws"] if dscores == "dscores_ws" else None
+        return self._desc.key_len % self.pack_size() == 0 and (tensor is None or tensor.pointer % 16 == 0)
+
+    def _score_gradients(self, stem: str, tensors: Tensors, dscores: Place) -> Iterator[LaunchStep]:
+        desc, tiles = self._desc, self._tiles
         k, v, attn, dy, dq = (tensors[name] for name in ("k", "v", "attn", "dy", "dq"))
-        scratch = tensors["dscores_ws"] if dscores == "dscores_ws" else attn
         assert k is not None
         assert v is not None
         assert dy is not None
-        wanted = dq is not None and numel(dq.shape) > 0
-        parts = self._parts(desc.d_k) if wanted else 1
-        blocks = desc.batch_size * desc.num_heads * parts * ceil_div(desc.query_len, self._tiles.queries)
-        aligned = self._aligned(k, v, attn, dy, dq, scratch)
-        if dscores == ("workspace", 0):
-            # Its rows are those of attn; the workspace itself is aligned.
-            aligned = aligned & 31 | (32 if desc.key_len % self.pack_size() == 0 else 0)
+        alone = stem == "alone"
+        parts = self._parts(desc.d_k) if alone else 1
+        blocks = desc.batch_size * desc.num_heads * parts * ceil_div(desc.query_len, tiles.queries)
+        aligned = self._aligned(k, v, attn, dy, dq) | 32 * self._kept_aligned(tensors, dscores)
         values = (
-            "k", "v", "attn", "dy", dscores, "dq" if wanted else None,
-            *self._shape(desc.num_kv_heads, aligned),
+            "k", "v", "attn", "dy", dscores, "dq" if alone else None, *self._shape(aligned),
             *_outer(k), *_outer(v), *_outer(dy), *(_outer(dq) if dq is not None else (0, 0, 0)), parts,
         )  # fmt: skip
+        elements = self._alone_elements(self._head) if alone else self._score_elements(self._head)
         layout = f"6P {SHAPE} 12q q"
-        elements = self._score_elements(self._head)
-        yield from self._launches(self.usual_variant(), blocks, layout, values, elements, 6 + 6)
+        yield from self._launches(self._variant(stem), blocks, layout, values, elements, tiles.threads)
 
-    def _key_sums(
-        self, tensors: Tensors, out: str, weights: str | tuple[str, int] | None, items: str
-    ) -> Iterator[LaunchStep]:
-        desc = self._desc
-        result, given = tensors[out], tensors[items]
-        assert result is not None
-        assert given is not None
-        if not numel(result.shape):
-            return
-        # Heads that share their memory share one sum.
-        groups = 1 if result.shape[1] > 1 and result.strides[1] == 0 else desc.num_kv_heads
-        extent = result.shape[-1]
-        parts = self._parts(extent)
-        blocks = desc.batch_size * groups * parts * ceil_div(desc.key_len, self._tiles.queries)
-        kept = tensors[weights] if isinstance(weights, str) else None
-        rows_aligned = desc.key_len % self.pack_size() == 0
-        aligned = self._aligned(None, given, result) | (
-            rows_aligned and (kept is None or kept.pointer % 16 == 0)
+    def _query_sums(self, tensors: Tensors, dscores: Place) -> Iterator[LaunchStep]:
+        desc, sums = self._desc, self._tiles.sums
+        k, dq = tensors["k"], tensors["dq"]
+        assert k is not None
+        assert dq is not None
+        parts = self._parts(desc.d_k)
+        blocks = desc.batch_size * desc.num_heads * parts * ceil_div(desc.query_len, sums.rows)
+        aligned = self._aligned(None, k, dq) | self._kept_aligned(tensors, dscores)
+        values = (dscores, "k", "dq", *self._shape(aligned), *_outer(k), *_outer(dq), parts)
+        elements = self._query_sum_elements(self._head)
+        threads = sums.warps[0] * sums.warps[1] * 32
+        yield from self._launches(
+            self._variant("rows"), blocks, f"3P {SHAPE} 6q q", values, elements, threads
         )
+
+    def _key_sums(self, tensors: Tensors, dscores: Place) -> Iterator[LaunchStep]:
+        """Both by one launch: where there are few sums for dk, those for dv keep the device busy."""
+        desc, sums = self._desc, self._tiles.sums
+        attn = tensors["attn"]
+        assert attn is not None
+        both = (
+            self._key_sum(tensors, "dk", "q", dscores, self._kept_aligned(tensors, dscores)),
+            self._key_sum(tensors, "dv", "dy", "attn", self._aligned(attn) > 0),
+        )
+        shared = sum(one.groups * one.parts for one in both)
+        blocks = ceil_div(desc.key_len, sums.rows) * desc.batch_size * shared
         values = (
-            weights, items, out,
-            *self._shape(groups, aligned), *_outer(given), *_outer(result), parts, extent, int(out == "dk"),
+            *(one.weights for one in both), *(one.items for one in both), *(one.out for one in both),
+            *self._shape(both[0].aligned | both[1].aligned << 3),
+            *(stride for one in both for stride in one.item_strides),
+            *(stride for one in both for stride in one.out_strides),
+            *(one.groups for one in both), *(one.parts for one in both), *(one.extent for one in both),
         )  # fmt: skip
-        layout = f"3P {SHAPE} 6q 2q i"
-        variant = self._variant("sums")
-        yield from self._launches(variant, blocks, layout, values, self._sum_elements(self._head), 3 + 6)
+        elements, threads = self._key_sum_elements(self._head), math.prod(sums.warps) * 32
+        layout = f"6P {SHAPE} 12q 6q"
+        yield from self._launches(self._variant("keys"), blocks, layout, values, elements, threads)
+
+    def _key_sum(
+        self, tensors: Tensors, out: str, items: str, weights: Place, weights_aligned: bool
+    ) -> _KeySum:
+        result, given = tensors[out], tensors[items]
+        assert given is not None
+        if result is None or not _is_wanted(result):
+            return _KeySum(None, None, None)
+        # Heads that share their memory share one sum.
+        groups = 1 if result.shape[1] > 1 and result.strides[1] == 0 else self._desc.num_kv_heads
+        extent = result.shape[-1]
+        aligned = self._aligned(None, given, result) | weights_aligned
+        return _KeySum(
+            weights, items, out, _outer(given), _outer(result), groups, self._parts(extent), extent, aligned
+        )
+
+
+@dataclass(frozen=True)
+class _KeySum:
+    """One of the two sums over queries, as `AttentionKeySums` has it; not wanted: without groups."""
+
+    weights: Place
+    items: Place
+    out: Place
+    item_strides: tuple[int, ...] = (0, 0, 0)
+    out_strides: tuple[int, ...] = (0, 0, 0)
+    groups: int = 0
+    parts: int = 1
+    extent: int = 1
+    aligned: int = 0
+
+
+def _is_wanted(tensor: TensorRef | None) -> bool:
+    return tensor is not None and numel(tensor.shape) > 0
 
 
 def _outer(tensor: TensorRef) -> tuple[int, ...]:

@@ -30,6 +30,12 @@ WARPS = THREADS // LANES
 #: Threads of a block that walks rows, and what it has of shared memory that is static, at most.
 WALK_THREADS, WALK_STATIC = 512, 16 * 1024
 
+#: Warps that map a batch while the others aggregate the next, at least where there is work for them.
+MAPPING_WARPS = 8
+#: Packs of columns whose sums a thread keeps in registers at most, and in how many bytes: UNITS of
+#: column_sums.cuh.
+MOST_UNITS, SUM_BYTES = 5, 128
+
 #: Chunks of the rows that it holds at once, at most: MOST of column_sums.cuh.
 MOST_CHUNKS = 64
 #: Packs a row from which on the threads of a block have enough to do; a warp has one for each lane.
@@ -103,11 +109,18 @@ class ColumnSums:
         row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize
         sums = len(op.column_outputs) * self._extent * element.compute.itemsize
         room = largest_block(self.problem.device, WALK_STATIC)
-        # Mapping a batch while the next is aggregated pays where warps have two rows or more to aggregate.
-        for stages, least in ((3, 2), (2, 1), (1, 1)):
-            batch = min((room - sums) // (stages * row), MOST_CHUNKS // chunks, self._group)
-            if batch >= least:
-                return _Held(batch, stages, stages * batch * row + sums)
+        # With three stages a batch is mapped while the next is aggregated, and sums stay in registers.
+        units = min(max(SUM_BYTES // (self._pack * sums // self._extent), 1), MOST_UNITS)
+        for stages in (3, 2, 1):
+            if stages == 3 and ceil_div(packs, LANES) > units * (WALK_THREADS // LANES):
+                continue
+            beside = 0 if stages == 3 else sums
+            batch = min((room - beside) // (stages * row), MOST_CHUNKS // chunks, self._group)
+            if stages == 3:
+                mapping = min(ceil_div(packs, LANES), MAPPING_WARPS)
+                batch = min(batch, max((WALK_THREADS // LANES - mapping) // chunks, 1))
+            if batch >= 1:
+                return _Held(batch, stages, stages * batch * row + beside)
         return None
 
     def workspace_size(self) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
+from dataclasses import replace
 
 from baracuda.contract import Problem
 from baracuda.dtypes import ElementKind
@@ -12,11 +14,15 @@ from baracuda.engines.tiles import Operand, pack_axis, tiles_for
 from baracuda.layout import broadcast_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, pack_scalars
 from baracuda.shapes import numel
+from baracuda.tensor import TensorRef
 
 __all__ = ["MapEngine"]
 
-#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh.
-UNROLL = 4
+#: A tensor that an operand is, or a view of it, and its pointer as a launch names it.
+_Found = tuple["TensorRef | None", "str | tuple[str, int] | None"]
+
+#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh, and contig_unroll of a single input.
+UNROLL, UNROLL_OF_ONE = 4, 2
 
 
 class MapEngine(Engine):
@@ -34,6 +40,8 @@ class MapEngine(Engine):
         self._summed = tuple(name for name in op.outputs if _lacks_axes(problem.shapes[name], problem.domain))
         self._mapped = tuple(name for name in op.outputs if name not in self._summed)
         self._sums = {name: self._sum_of(name) for name in self._summed}
+        places = problem.halves.places if problem.halves else {}
+        self._wholes = {place[0] for name, place in places.items() if name in self._mapped}
         self._empty = size == 0
 
     def result(self) -> ElementKind | None:
@@ -83,7 +91,8 @@ class MapEngine(Engine):
 
     def may_alias(self, output: str, tensor: str) -> bool:
         """A mapped output may be an input of its own shape: a thread reads an element before it writes it."""
-        return output in self._mapped and not self._summed and tensor not in self.problem.op.flags
+        mapped = output in self._mapped or output in self._wholes
+        return mapped and not self._summed and tensor not in self.problem.op.flags
 
     def cross_row_outputs(self) -> tuple[str, ...]:
         """The sums over axes where an operand is broadcast."""
@@ -96,21 +105,38 @@ class MapEngine(Engine):
     def steps(self, tensors: Tensors) -> tuple[LaunchStep, ...]:
         """One launch for the outputs that have all axes, and those of each sum that is wanted."""
         steps: list[LaunchStep] = []
-        if not self._empty and any(tensors[name] is not None for name in self._mapped):
-            steps.append(self._map(tensors))
+        if not self._empty:
+            read = self.problem.op.inputs
+            operands = {name: self._operand(name, tensors) for name in (*read, *self._mapped)}
+            if any(operands[name][0] is not None for name in self._mapped):
+                steps.append(self._map(operands))
         for name, total in self._sums.items():
             if tensors[name] is not None:
                 steps += total.steps(tensors)
         return tuple(steps)
 
-    def _map(self, tensors: Tensors) -> LaunchStep:
+    def _operand(self, name: str, tensors: Tensors) -> _Found:
+        """An operand with its pointer as a launch names it: a tensor, or a half of one."""
+        halves = self.problem.halves
+        if halves is None or name not in halves.places:
+            return tensors[name], name
+        whole_name, place = halves.places[name]
+        whole = tensors[whole_name]
+        if whole is None:
+            return None, None
+        shape = self.problem.shapes[name]
+        offset = place * shape[halves.axis] * whole.strides[halves.axis] * whole.element.itemsize
+        return replace(whole, pointer=whole.pointer + offset, shape=shape), (whole_name, offset)
+
+    def _map(self, operands: Mapping[str, _Found]) -> LaunchStep:
         op, domain = self.problem.op, self.problem.domain
         names = op.inputs + op.outputs
-        given = [name in op.inputs or (name in self._mapped and tensors[name] is not None) for name in names]
+        nothing: _Found = (None, None)
+        found = [operands.get(name, nothing) for name in names]
+        given = [tensor is not None for tensor, _ in found]
         zeros = (0,) * len(domain)
         strides = []
-        for name, present in zip(names, given, strict=True):
-            tensor = tensors[name]
+        for (tensor, _), present in zip(found, given, strict=True):
             strides.append(
                 broadcast_strides(tensor.shape, tensor.strides, domain) if present and tensor else zeros
             )
@@ -121,31 +147,32 @@ class MapEngine(Engine):
             if present and name in op.outputs
         )
         strides = [s if present else first for s, present in zip(strides, given, strict=True)]
-        pointers = tuple(name if present else None for name, present in zip(names, given, strict=True))
+        pointers = tuple(
+            pointer if present else None for (_, pointer), present in zip(found, given, strict=True)
+        )
 
         order = order_by_stride(domain, strides)
         walk = merge([domain[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
         count, size = numel(domain), self.pack_size()
-        operands = []
-        for name, present in zip(names, given, strict=True):
-            tensor = tensors[name]
+        ways = []
+        for name, (tensor, _), present in zip(names, found, given, strict=True):
             bytes_of_pack = size * self.problem.elements[name].itemsize
             aligned = present and tensor is not None and tensor.pointer % bytes_of_pack == 0
-            operands.append(Operand(present, name in op.outputs, aligned))
+            ways.append(Operand(present, name in op.outputs, aligned))
         if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
-            packs = count // size if all(o.aligned for o in operands if o.given) else 0
-            grid = ceil_div(max(packs, count - packs * size), THREADS * UNROLL)
-            return LaunchStep(
-                self._variant("contig"), grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail
-            )
+            packs = count // size if all(o.aligned for o in ways if o.given) else 0
+            unroll = UNROLL_OF_ONE if len(op.inputs) == 1 else UNROLL
+            grid = ceil_div(max(packs, count - packs * size), THREADS * unroll)
+            variant = self._variant("contig")
+            return LaunchStep(variant, grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
         check_rank(self.problem, walk)
-        tiles = tiles_for(walk, operands, size)
+        tiles = tiles_for(walk, ways, size)
         if tiles is not None:
             layout, values = f"{len(names)}P {tiles.layout}", (*pointers, *tiles.values)
             variant = self._variant("tiled")
             return LaunchStep(variant, tiles.grid, layout, values, self._tail, shared=tiles.shared)
         wide = not fits_int32(walk, len(names))
-        packed = pack_axis(walk, operands, size)
+        packed = pack_axis(walk, ways, size)
         spread = 0
         if packed is not None:
             (walk, spread), count = packed, count // size

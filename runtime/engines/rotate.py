@@ -21,7 +21,7 @@ __all__ = ["RotateEngine"]
 TABLE_PAIRS = 128
 
 #: Accesses that a thread keeps in flight: ROTATE_ACCESSES of rotate.cuh.
-ACCESSES = 4
+ACCESSES = 8
 
 #: Blocks that a launch is split into where it has the planes for them: several waves of the largest card.
 FEW_BLOCKS, MANY_BLOCKS = 2048, 16384

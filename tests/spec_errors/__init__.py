@@ -13,6 +13,7 @@ from spec_errors import (
     extends,
     families,
     formulas,
+    halves,
     keys,
     many,
     monoids,
@@ -40,5 +41,6 @@ CASES: list[Case] = [
     *many.CASES,
     *pairs.CASES,
     *attention.CASES,
+    *halves.CASES,
     *rows.CASES,
 ]

@@ -44,6 +44,41 @@ attention(
     ],
 )
 attention(
+    "tiles of sums in parts that are no whole steps",
+    (
+        "keys: 32}",
+        "keys: 32, scores: 48, sums: {rows: 32, down: 2, depth: 40, split: 2, across: 4}}",
+    ),
+    errors=[
+        ("f32: {", "families.looks.tiles.f32.heads: is [32] (multiples of 64, ascending)"),
+        ("f32: {", "families.looks.tiles.f32.scores: is [48] (multiples of 32, ascending)"),
+        ("f32: {", "families.looks.tiles.f32.sums.rows: is [32] (multiples of 64, ascending)"),
+        ("f32: {", "families.looks.tiles.f32.sums.depth: is [40] (multiples of 32, ascending)"),
+    ],
+)
+attention(
+    "tiles of sums without stages or warps",
+    ("keys: 32}", "keys: 32, scores: 0, sums: {stages: 1, down: 0, across: -1, split: 0}}"),
+    errors=[
+        ("f32: {", "families.looks.tiles.f32.sums.stages: is 1 (at least 2)"),
+        ("f32: {", "families.looks.tiles.f32.sums.down: is 0 (at least 1)"),
+        ("f32: {", "families.looks.tiles.f32.sums.across: is -1 (at least 1)"),
+        ("f32: {", "families.looks.tiles.f32.sums.split: is 0 (at least 1)"),
+        ("f32: {", "families.looks.tiles.f32.scores: is [0] (multiples of 32, ascending)"),
+    ],
+)
+attention(
+    "a word that no tiles of sums have",
+    ("keys: 32}", "keys: 32, sums: {columns: 32}}"),
+    errors=[
+        (
+            "f32: {",
+            "families.looks.tiles.f32.sums.columns: unknown key 'columns' (known keys: rows, depth, stages, "
+            "down, across, split)",
+        )
+    ],
+)
+attention(
     "a domain of other axes",
     ("scores: [batch, heads, rows, columns]", "scores: [batch, heads, rows]"),
     errors=[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from small_spec import SMALL_ATTENTION, SMALL_PAIRS, SMALL_SPEC
+from small_spec import SMALL_ATTENTION, SMALL_HALVES, SMALL_PAIRS, SMALL_SPEC
 
 Edit = tuple[str, str]
 Expected = tuple[str, str]
@@ -16,7 +16,7 @@ SECOND = "      b: {io: in, shape: shape, doc: second}"
 NUMBER = "      number: {type: f64"
 SHAPES = (
     "in a call: broadcasts(shape, shape) or reduces_elements(shape, axes) or is_suffix(shape, axes) "
-    "or is_even(extent) or divides(extent, extent)"
+    "or at_most_one(axes) or is_even(extent) or divides(extent, extent)"
 )
 
 
@@ -48,6 +48,10 @@ class Cases(list[Case]):
     def pairs(self, name: str, *edits: Edit, errors: list[Expected]) -> None:
         """Add the small spec of pairs with some edits."""
         self.append(Case(name, edits, tuple(errors), SMALL_PAIRS))
+
+    def halves(self, name: str, *edits: Edit, errors: list[Expected]) -> None:
+        """Add the small spec of halves with some edits."""
+        self.append(Case(name, edits, tuple(errors), SMALL_HALVES))
 
     def attention(self, name: str, *edits: Edit, errors: list[Expected]) -> None:
         """Add the small spec of attention with some edits."""

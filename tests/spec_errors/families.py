@@ -184,7 +184,8 @@ case(
         (
             "number + 1",
             "families.pair.forward.a.shape: number + 1: is no shape "
-            "(a field of type shape, or keepdim(shape, axes) or extents(shape, axes) or flat(shape, axes))",
+            "(a field of type shape, or keepdim(shape, axes) or extents(shape, axes) "
+            "or doubled(shape, axes) or flat(shape, axes))",
         )
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from small_spec import SMALL_SPEC
 
-from spec_errors.case import MIX_Y, Cases
+from spec_errors.case import MIX_Y, NUMBER, Cases
 
 CASES = Cases()
 case = CASES.case
@@ -40,6 +40,12 @@ case(
             "ops.mix.attrs.weight.require: isfinite(nmber): unknown name 'nmber' (did you mean 'number'?)",
         )
     ],
+)
+case(
+    "an integer that is wide",
+    (NUMBER, NUMBER.replace("f64", "i64")),
+    ("{from: number,", "{from: number, wide: true,"),
+    errors=[("wide: true", "ops.mix.attrs.weight.wide: belongs to f64 of the template map (leave it out)")],
 )
 case(
     "a sample of what is no number",

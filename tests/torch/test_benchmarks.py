@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import importlib
 import json
@@ -10,6 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from baracuda.codegen import load_spec
 
 pytest.importorskip("torch")
 
@@ -352,6 +355,22 @@ def test_a_wrong_result_fails(
     monkeypatch.setattr(comparison, "peer_of", wrong)
     assert module("elementwise").main([*OPTIONS, *MAPS]) == 1
     assert "FAILED" in capsys.readouterr().out
+
+
+def test_kinds_and_layouts_of_maps(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    elementwise = module("elementwise")
+    spec = load_spec()
+    assert all(name in spec.ops for name in elementwise.USUAL)
+    known = argparse.Namespace(
+        device="host", kinds=("usual",), dtypes=("bf16",), layouts=("contig", "sliced")
+    )
+    cases = list(elementwise.cases(known))
+    assert {case.plan.OPS[case.kind].name.removesuffix("_backward") for case in cases} == elementwise.USUAL
+    assert {case.layout for case in cases} == {"contig", "sliced"}
+    assert len(cases) == 4 * len(elementwise.USUAL)
+    with pytest.raises(SystemExit):
+        elementwise.main([*OPTIONS, "--layouts", "contiguous"])
+    assert "contiguous: the layouts are contig," in capsys.readouterr().err
 
 
 def test_a_budget_is_kept(module: Any, tmp_path: Path) -> None:

@@ -19,14 +19,27 @@ struct Formula {
     BARACUDA_FN A nothing() const { return A(0); }
 };
 
-// Queries of a tile, the keys that it meets at once, and the queries of a warp.
+// Tiles of queries, keys and the queries of a warp; keys where nothing is summed over them; tiles of sums, and their
+//     warps.
 template <class Element> struct Shape;
-template <> struct Shape<baracuda::f16> { static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32; };
-template <> struct Shape<baracuda::bf16> { static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32; };
-template <> struct Shape<baracuda::f32> { static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32; };
-template <> struct Shape<baracuda::f64> { static constexpr int QUERIES = 64, KEYS = 32, ROWS = 16; };
-template <int HEAD, bool TF32 = false>
-using Tiles = baracuda::AttentionTiles<T, HEAD, Shape<T>::QUERIES, Shape<T>::KEYS, Shape<T>::ROWS, TF32>;
+template <> struct Shape<baracuda::f16> {
+    using T = baracuda::f16;
+    static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
+};
+template <> struct Shape<baracuda::bf16> {
+    using T = baracuda::bf16;
+    static constexpr int QUERIES = 128, KEYS = 64, ROWS = 32, SCORES = 64;
+};
+template <> struct Shape<baracuda::f32> {
+    using T = baracuda::f32;
+    static constexpr int QUERIES = 128, KEYS = 32, ROWS = 32, SCORES = 64;
+};
+template <> struct Shape<baracuda::f64> {
+    using T = baracuda::f64;
+    static constexpr int QUERIES = 64, KEYS = 32, ROWS = 16, SCORES = 32;
+};
+template <int HEAD, bool TF32 = false, bool SCORES = false>
+using Tiles = baracuda::AttentionTiles<Shape<T>, HEAD, TF32, SCORES>;
 constexpr int THREADS = Shape<T>::QUERIES / Shape<T>::ROWS * 32;
 
 struct Params {
@@ -35,10 +48,14 @@ struct Params {
 };
 
 #ifdef BARACUDA_HEAD_64
-BARACUDA_KERNEL(sdpa, head64, THREADS, Params) { baracuda::attention_forward<Tiles<64>>(p.operands, p.formula); }
+BARACUDA_KERNEL(sdpa, head64, THREADS, Params) {
+    baracuda::attention_forward<Tiles<64, false>>(p.operands, p.formula);
+}
 #endif
 #ifdef BARACUDA_HEAD_128
-BARACUDA_KERNEL(sdpa, head128, THREADS, Params) { baracuda::attention_forward<Tiles<128>>(p.operands, p.formula); }
+BARACUDA_KERNEL(sdpa, head128, THREADS, Params) {
+    baracuda::attention_forward<Tiles<128, false>>(p.operands, p.formula);
+}
 #endif
 #ifdef BARACUDA_TF32_HEAD_64
 BARACUDA_KERNEL(sdpa, tf32_head64, THREADS, Params) {

@@ -1,6 +1,6 @@
 // div_backward: gradients of a / b.
 //   da = dy / b
-//   db = -ldexp(mantissa(dy) * mantissa(a) / mantissa(b) / mantissa(b), exponent(dy) + exponent(a) - 2 * exponent(b))
+//   db = -scaled_ratio(dy, a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
@@ -17,8 +17,7 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         out[0] = dy / b;
-        out[1] = -baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(a) / baracuda::mantissa(b)
-            / baracuda::mantissa(b), baracuda::exponent(dy) + baracuda::exponent(a) - 2 * baracuda::exponent(b));
+        out[1] = -baracuda::scaled_ratio(dy, a, b);
     }
 };
 

@@ -1,7 +1,7 @@
 // addcmul_backward: gradients of a + factor * b * c.
 //   da = dy
-//   db = ldexp(mantissa(dy) * mantissa(c) * factor, exponent(dy) + exponent(c))
-//   dc = ldexp(mantissa(dy) * mantissa(b) * factor, exponent(dy) + exponent(b))
+//   db = scaled_product(dy, c, factor)
+//   dc = scaled_product(dy, b, factor)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
@@ -20,10 +20,8 @@ struct Formula {
         const A b = in[1];
         const A c = in[2];
         out[0] = dy;
-        out[1] = baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(c) * factor,
-            baracuda::exponent(dy) + baracuda::exponent(c));
-        out[2] = baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(b) * factor,
-            baracuda::exponent(dy) + baracuda::exponent(b));
+        out[1] = baracuda::scaled_product(dy, c, factor);
+        out[2] = baracuda::scaled_product(dy, b, factor);
     }
 };
 

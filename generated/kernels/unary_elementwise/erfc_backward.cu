@@ -1,10 +1,11 @@
 // erfc_backward: gradients of 1 - erf(x), accurate in the positive tail.
-//   d = max(normal_density(x), smallest_subnormal)
-//   dx = -(dy * d * (d * 7.0898154036220635))
+//   a = min(abs(x), 60)
+//   t = a * a
+//   dx = -element_exp_product(dy, 1.1283791670955126, -t, -fma(a, a, -t))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/normal.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,8 +16,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A d = baracuda::max(baracuda::normal_density(x), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = -(dy * d * (d * A(7.0898154036220635)));
+        const A a = baracuda::min(baracuda::abs(x), A(60));
+        const A t = a * a;
+        out[0] = -baracuda::element_exp_product<T>(dy, A(1.1283791670955126), -t, -baracuda::fma(a, a, -t));
     }
 };
 

@@ -1,10 +1,13 @@
 // gelu: x times ndtr(x); Hendrycks and Gimpel 2016.
-//   h = gaussian(x / 2)
-//   y = x * ndtr(x) if x >= 0 else max(x, -1000) * h * (erfcx(-x * 0.7071067811865476) / 2) * h
+//   a = min(abs(x), 60)
+//   t = a * a
+//   low = fma(a, a, -t)
+//   tail = element_exp_product(1, element_mills_moment(a), -t / 2, -low / 2)
+//   y = x - tail if x >= 0 else -tail
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/normal.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -14,9 +17,12 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A h = baracuda::gaussian(x / A(2));
-        out[0] = x >= A(0) ? x * baracuda::ndtr(x) : baracuda::max(x, A(-1000)) * h
-            * (baracuda::erfcx(-x * A(0.7071067811865476)) / A(2)) * h;
+        const A a = baracuda::min(baracuda::abs(x), A(60));
+        const A t = a * a;
+        const A low = baracuda::fma(a, a, -t);
+        const A tail = baracuda::element_exp_product<T>(A(1), baracuda::element_mills_moment<T>(a), -t / A(2),
+            -low / A(2));
+        out[0] = x >= A(0) ? x - tail : -tail;
     }
 };
 

@@ -1,12 +1,13 @@
 // gelu_backward: gradients of x times ndtr(x); Hendrycks and Gimpel 2016.
-//   h = max(gaussian(x / 2), smallest_subnormal)
-//   z = clamp(x, -1000, 1000)
-//   part = z * 0.3989422804014327
-//   dx = dy * (ndtr(x) + part * h * h) if x >= 0 else dy * h * (erfcx(-z * 0.7071067811865476) / 2 + part) * h
+//   a = min(abs(x), 60)
+//   t = a * a
+//   low = fma(a, a, -t)
+//   tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), -t / 2, -low / 2)
+//   dx = dy * (1 - tail) if x >= 0 else tail
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/normal.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -17,11 +18,12 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::gaussian(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        const A z = baracuda::clamp(x, A(-1000), A(1000));
-        const A part = z * A(0.3989422804014327);
-        out[0] = x >= A(0) ? dy * (baracuda::ndtr(x) + part * h * h) : dy * h
-            * (baracuda::erfcx(-z * A(0.7071067811865476)) / A(2) + part) * h;
+        const A a = baracuda::min(baracuda::abs(x), A(60));
+        const A t = a * a;
+        const A low = baracuda::fma(a, a, -t);
+        const A tail = baracuda::element_exp_product<T>(x >= A(0) ? A(1) : dy, baracuda::element_mills_excess<T>(a),
+            -t / A(2), -low / A(2));
+        out[0] = x >= A(0) ? dy * (A(1) - tail) : tail;
     }
 };
 

@@ -7,15 +7,13 @@
 //       -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
 //   v = a * p
 //   low = fma(a, p, -v) + a * rest
-//   h = max(exp(-v / 2), smallest_subnormal)
-//   z = h * h
-//   g = 1 - low * (1 - low / 2 * (1 - low / 3))
-//   q = 1 + z * g
-//   slope = 1.5957691216057308 + t * 0.21406444881780075
-//   y = x / q if x >= 0 else -a * h / q * g * h
+//   z = element_exp_product(1, 1, -v, -low)
+//   q = 1 + z
+//   y = x * element_inverse(q) if x >= 0 else element_exp_product(-a, element_inverse(q), -v, -low)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -35,11 +33,10 @@ struct Formula {
                     + (t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
         const A v = a * p;
         const A low = baracuda::fma(a, p, -v) + a * rest;
-        const A h = baracuda::max(baracuda::exp(-v / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        const A z = h * h;
-        const A g = A(1) - low * (A(1) - low / A(2) * (A(1) - low / A(3)));
-        const A q = A(1) + z * g;
-        out[0] = x >= A(0) ? x / q : -a * h / q * g * h;
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -v, -low);
+        const A q = A(1) + z;
+        out[0] = x >= A(0) ? x * baracuda::element_inverse<T>(q)
+            : baracuda::element_exp_product<T>(-a, baracuda::element_inverse<T>(q), -v, -low);
     }
 };
 

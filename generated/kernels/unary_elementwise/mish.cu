@@ -1,11 +1,13 @@
 // mish: x times tanh(softplus(x)); Misra 2019.
-//   h = exp(min(x, 25) / 2)
-//   e = h * h
-//   n = e * (e + 2)
-//   y = x if x > 25 else max(x, -2000) * h * (e + 2) / (n + 2) * h
+//   z = element_exp_product(1, 1, -abs(x))
+//   p = 1 + 2 * z if x >= 0 else z + 2
+//   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+//   r = element_quotient(p, q)
+//   y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,10 +17,11 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A h = baracuda::exp(baracuda::min(x, A(25)) / A(2));
-        const A e = h * h;
-        const A n = e * (e + A(2));
-        out[0] = x > A(25) ? x : baracuda::max(x, A(-2000)) * h * (e + A(2)) / (n + A(2)) * h;
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
+        const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
+        const A r = baracuda::element_quotient<T>(p, q);
+        out[0] = x >= A(0) ? x * r : baracuda::element_exp_product<T>(baracuda::max(x, A(-2000)), r, -baracuda::abs(x));
     }
 };
 

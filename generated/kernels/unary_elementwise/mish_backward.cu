@@ -1,13 +1,15 @@
 // mish_backward: gradients of x times tanh(softplus(x)); Misra 2019.
-//   h = max(exp(min(x, 25) / 2), smallest_subnormal)
-//   e = h * h
-//   m = e * (e + 2) + 2
-//   z = max(x, -2000)
-//   dx = dy if x > 25 else dy * (e * (((e + 2) * m + 4 * z * (1 + e)) / m / m)) if x > 0 else dy * h * (((e + 2) * m +
-//       4 * z * (1 + e)) / m / m) * h
+//   z = element_exp_product(1, 1, -abs(x))
+//   p = 1 + 2 * z if x >= 0 else z + 2
+//   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+//   r = element_inverse(q)
+//   c = 4 * clamp(x, -2000, 2000) * (1 + z)
+//   s = fma(c * z * z if x >= 0 else c, r, p) * r
+//   dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -18,13 +20,13 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp(baracuda::min(x, A(25)) / A(2)),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A e = h * h;
-        const A m = e * (e + A(2)) + A(2);
-        const A z = baracuda::max(x, A(-2000));
-        out[0] = x > A(25) ? dy : (x > A(0) ? dy * (e * (((e + A(2)) * m + A(4) * z * (A(1) + e)) / m / m)) : dy * h
-            * (((e + A(2)) * m + A(4) * z * (A(1) + e)) / m / m) * h);
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
+        const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
+        const A r = baracuda::element_inverse<T>(q);
+        const A c = A(4) * baracuda::clamp(x, A(-2000), A(2000)) * (A(1) + z);
+        const A s = baracuda::fma(x >= A(0) ? c * z * z : c, r, p) * r;
+        out[0] = x >= A(0) ? dy * s : baracuda::element_exp_product<T>(dy, s, -baracuda::abs(x));
     }
 };
 

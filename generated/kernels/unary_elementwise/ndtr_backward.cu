@@ -1,10 +1,11 @@
 // ndtr_backward: gradients of distribution function of the normal distribution.
-//   h = max(gaussian(x / 2), smallest_subnormal)
-//   dx = dy * h * h * 0.3989422804014327
+//   a = min(abs(x), 60)
+//   t = a * a
+//   dx = element_exp_product(dy, 0.3989422804014327, -t / 2, -fma(a, a, -t) / 2)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/normal.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,8 +16,10 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::gaussian(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = dy * h * h * A(0.3989422804014327);
+        const A a = baracuda::min(baracuda::abs(x), A(60));
+        const A t = a * a;
+        out[0] = baracuda::element_exp_product<T>(dy, A(0.3989422804014327), -t / A(2),
+            -baracuda::fma(a, a, -t) / A(2));
     }
 };
 

@@ -1,8 +1,9 @@
 // rsqrt_backward: gradients of 1 / sqrt(x).
-//   dx = -(dy * (0.5 * rsqrt(x)) / x)
+//   dx = -(dy * (0.5 * element_rsqrt(x)) / x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = -(dy * (A(0.5) * baracuda::rsqrt(x)) / x);
+        out[0] = -(dy * (A(0.5) * baracuda::element_rsqrt<T>(x)) / x);
     }
 };
 

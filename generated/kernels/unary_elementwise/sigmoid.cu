@@ -1,8 +1,10 @@
 // sigmoid: 1 / (1 + exp(-x)), the logistic function.
-//   y = sigmoid(x)
+//   r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
+//   y = r if x >= 0 else element_exp_product(1, r, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,7 +14,9 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::sigmoid(x);
+        const A r = baracuda::element_inverse<T>(A(1)
+            + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x)));
+        out[0] = x >= A(0) ? r : baracuda::element_exp_product<T>(A(1), r, -baracuda::abs(x));
     }
 };
 

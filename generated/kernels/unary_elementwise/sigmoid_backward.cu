@@ -1,10 +1,10 @@
 // sigmoid_backward: gradients of 1 / (1 + exp(-x)), the logistic function.
-//   z = exp(-abs(x))
-//   h = max(exp(-abs(x) / 2), smallest_subnormal)
-//   dx = dy * (z / ((1 + z) * (1 + z))) if abs(x) < 40 else dy * h * h
+//   z = element_exp_product(1, 1, -abs(x))
+//   dx = element_exp_product(dy, element_inverse(fma(z, z + 2, 1)), -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,9 +15,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A z = baracuda::exp(-baracuda::abs(x));
-        const A h = baracuda::max(baracuda::exp(-baracuda::abs(x) / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = baracuda::abs(x) < A(40) ? dy * (z / ((A(1) + z) * (A(1) + z))) : dy * h * h;
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        out[0] = baracuda::element_exp_product<T>(dy, baracuda::element_inverse<T>(baracuda::fma(z, z + A(2), A(1))),
+            -baracuda::abs(x));
     }
 };
 

@@ -1,10 +1,11 @@
 // silu: x times sigmoid(x), called swish elsewhere.
-//   h = exp(-abs(x) / 2)
-//   q = 1 + h * h
-//   y = x / q if x >= 0 else max(x, -2000) * h / q * h
+//   z = element_exp_product(1, 1, -abs(x))
+//   r = element_inverse(1 + z)
+//   y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -14,9 +15,9 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A h = baracuda::exp(-baracuda::abs(x) / A(2));
-        const A q = A(1) + h * h;
-        out[0] = x >= A(0) ? x / q : baracuda::max(x, A(-2000)) * h / q * h;
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        const A r = baracuda::element_inverse<T>(A(1) + z);
+        out[0] = x >= A(0) ? x * r : baracuda::element_exp_product<T>(baracuda::max(x, A(-2000)), r, -baracuda::abs(x));
     }
 };
 

@@ -1,11 +1,13 @@
 // silu_backward: gradients of x times sigmoid(x), called swish elsewhere.
-//   h = max(exp(-abs(x) / 2), smallest_subnormal)
-//   q = 1 + h * h
-//   z = clamp(x, -2000, 2000)
-//   dx = dy * ((1 + z * h * h / q) / q) if x >= 0 else dy * h * (1 + z / q) / q * h
+//   z = element_exp_product(1, 1, -abs(x))
+//   r = element_inverse(1 + z)
+//   c = clamp(x, -2000, 2000)
+//   s = fma(c * z if x >= 0 else c, r, 1) * r
+//   dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -16,10 +18,11 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp(-baracuda::abs(x) / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        const A q = A(1) + h * h;
-        const A z = baracuda::clamp(x, A(-2000), A(2000));
-        out[0] = x >= A(0) ? dy * ((A(1) + z * h * h / q) / q) : dy * h * (A(1) + z / q) / q * h;
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        const A r = baracuda::element_inverse<T>(A(1) + z);
+        const A c = baracuda::clamp(x, A(-2000), A(2000));
+        const A s = baracuda::fma(x >= A(0) ? c * z : c, r, A(1)) * r;
+        out[0] = x >= A(0) ? dy * s : baracuda::element_exp_product<T>(dy, s, -baracuda::abs(x));
     }
 };
 

@@ -1,10 +1,13 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
 //   v = x * beta
-//   y = x if v > min(bound, 800) else log1pexp(v) / beta
+//   z = element_exp_product(1, 1, -abs(v))
+//   tail = element_exp_product(1, element_log1p_ratio(z), -abs(v))
+//   each = 1 / beta
+//   y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/activations.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,12 +16,15 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A beta;
+    A each;  // 1 / beta
     A factor0;  // min(bound, 800)
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A v = x * beta;
-        out[0] = v > factor0 ? x : baracuda::log1pexp(v) / beta;
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v));
+        const A tail = baracuda::element_exp_product<T>(A(1), baracuda::element_log1p_ratio<T>(z), -baracuda::abs(v));
+        out[0] = v > factor0 ? x : (baracuda::max(v, A(0)) + tail) * each;
     }
 };
 

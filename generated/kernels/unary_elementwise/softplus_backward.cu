@@ -1,12 +1,12 @@
 // softplus_backward: gradients of log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for
 // none.
 //   v = x * beta
-//   h = max(exp(-abs(v) / 2), smallest_subnormal)
-//   q = 1 + h * h
-//   dx = dy if v > bound else dy / q if v >= 0 else dy * h / q * h
+//   r = element_inverse(1 + element_exp_product(1, 1, -abs(v)))
+//   dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, -abs(v))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -21,9 +21,9 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A v = x * beta;
-        const A h = baracuda::max(baracuda::exp(-baracuda::abs(v) / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        const A q = A(1) + h * h;
-        out[0] = v > bound ? dy : (v >= A(0) ? dy / q : dy * h / q * h);
+        const A r = baracuda::element_inverse<T>(A(1)
+            + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v)));
+        out[0] = v > bound ? dy : (v >= A(0) ? dy * r : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(v)));
     }
 };
 

@@ -1,10 +1,11 @@
 // tanh_backward: gradients of hyperbolic tangent.
-//   z = exp(-2 * abs(x))
-//   h = 2 * max(exp(-abs(x)), smallest_subnormal)
-//   dx = dy * (4 * z / ((1 + z) * (1 + z))) if abs(x) < 20 else dy * h * h
+//   power = -2 * abs(x)
+//   z = element_exp_product(1, 1, power)
+//   dx = element_exp_product(dy, 4 * element_inverse(fma(z, z + 2, 1)), power)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,9 +16,10 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A z = baracuda::exp(A(-2) * baracuda::abs(x));
-        const A h = A(2) * baracuda::max(baracuda::exp(-baracuda::abs(x)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = baracuda::abs(x) < A(20) ? dy * (A(4) * z / ((A(1) + z) * (A(1) + z))) : dy * h * h;
+        const A power = A(-2) * baracuda::abs(x);
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), power);
+        out[0] = baracuda::element_exp_product<T>(dy,
+            A(4) * baracuda::element_inverse<T>(baracuda::fma(z, z + A(2), A(1))), power);
     }
 };
 

@@ -100,9 +100,12 @@ template <class T, class Formula> BARACUDA_FN Pack<T> absent_pack(int i) {
     for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = rounded<T>(compute_t<T>(Formula::absent(i)));
     return pack;
 }
-// A pack of input i, or one of the values that stand in for its elements.
+// A pack of input i, or one of the values that stand in for its elements. As words until it is known which: the compiler
+// would choose each item.
 template <class T, class Formula, class Operands> BARACUDA_FN Pack<T> pack_at(const Operands& p, int i, const T* place) {
-    return is_there<Formula>(p, i) ? load_pack(place) : absent_pack<T, Formula>(i);
+    Bytes<16> words = bit_cast<Bytes<16>>(absent_pack<T, Formula>(i));
+    if (is_there<Formula>(p, i)) words = load_whole<Bytes<16>>(place);
+    return bit_cast<Pack<T>>(words);
 }
 // Row operands: of T, or of the compute type where the launch says so. The number counts inputs first, then outputs.
 template <class T, class Formula, class Operands> BARACUDA_FN compute_t<T> row_input(const Operands& p, int r, i64 offset) {
@@ -332,16 +335,16 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     }
 
     BARACUDA_FN void map_packs(const typename Formula::Row& row, const Pack<T> (&pack)[at_least_one(EI)], i64 element) const {
-        Pack<T> y[at_least_one(EO)];
+        A y[at_least_one(EO)][SIZE];
         BARACUDA_UNROLL
         for (int s = 0; s < SIZE; ++s) {
             A x[at_least_one(EI)], result[at_least_one(EO)];
             for (int i = 0; i < EI; ++i) x[i] = widen_of<Formula, Operands>(pack[i], i, s);
             formula.map(row, x, element + s, result);
-            for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
+            for (int o = 0; o < EO; ++o) y[o][s] = result[o];
         }
         for (int o = 0; o < EO; ++o)
-            if (p.out[o]) store_pack(to[o] + element, y[o]);
+            if (p.out[o]) store_pack(to[o] + element, rounded_pack<T>(y[o]));
     }
 
     BARACUDA_FN void map_scalar(const typename Formula::Row& row, i64 element) const {

@@ -27,11 +27,15 @@ template <class T> BARACUDA_FN compute_t<T> weight_of(compute_t<T> x) {
     else return exp(x);
 }
 
-// What a block does. In shared memory: q, the weights, and two stages of k and v.
+// What a block does. In shared memory: q, two stages of k, two of v, and weights, which where they are operands without
+// shared memory are only there to be written, in the place of v.
 template <class Tiles, class Formula> struct ForwardOfBlock {
     using T = typename Tiles::T;
     using A = typename Tiles::A;
-    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, STAGE = 2 * KEY_TILE, ROWS = Tiles::LANE_ROWS;
+    static constexpr bool TAKES_SUMS = Tiles::Product::TAKES_SUMS;
+    static constexpr int KEY_TILE = Tiles::KEYS * Tiles::HEAD_STRIDE, ROWS = Tiles::LANE_ROWS;
+    // Scores wait for the sums of their rows in the place of the weights, where that loses no digit.
+    static constexpr bool KEEPS = sizeof(T) == sizeof(A);
     using OfRow = A[ROWS];
 
     const AttentionForward& p;
@@ -46,9 +50,9 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
 
     // Tiles of k and v. The walks go on in turn, so that the stage of a first tile is free.
     template <bool VALUES> BARACUDA_FN T* k_tile(i64 number) const {
-        return stages + ((VALUES ? number : tiles + number) & 1) * STAGE;
+        return stages + ((VALUES ? number : tiles + number) & 1) * KEY_TILE;
     }
-    BARACUDA_FN T* v_tile(i64 number) const { return k_tile<true>(number) + KEY_TILE; }
+    BARACUDA_FN T* v_tile(i64 number) const { return k_tile<true>(number) + 2 * KEY_TILE; }
     BARACUDA_FN int rows_of_warp() const { return at_most(products.rows - warp_row, Tiles::ROWS); }
     BARACUDA_FN int keys_at(i64 first_key) const { return at_most(p.shape.keys - first_key, Tiles::KEYS); }
     BARACUDA_FN TileView<T, true> weight_view() const { return {weights, Tiles::KEY_STRIDE}; }
@@ -138,6 +142,8 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
             }
             if (!works) continue;
             find_scores(sum, number * Tiles::KEYS);
+            if constexpr (KEEPS && !CAREFUL)
+                if (attn != nullptr) store_kept(sum, number * Tiles::KEYS);
             BARACUDA_UNROLL
             for (int r = 0; r < ROWS; ++r) {
                 A most = top[r];
@@ -155,27 +161,34 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                     for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= rescale;
                 BARACUDA_UNROLL
                 for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) {
-                    A weight[2];
+                    A* const weight = sum[r / 2][unit] + r % 2 * 2;
                     BARACUDA_UNROLL
                     for (int c = 0; c < 2; ++c) {
-                        weight[c] = weight_of<T>(sum[r / 2][unit][r % 2 * 2 + c] - base[r]);
+                        weight[c] = weight_of<T>(weight[c] - base[r]);
                         total[r] += weight[c];
                     }
-                    store_two(weight_at(lane, r, unit), weight[0], weight[1]);
+                    if (!TAKES_SUMS) store_two(weight_at(lane, r, unit), weight[0], weight[1]);
                 }
             }
-            __syncwarp();
-            multiply_tiles<typename Tiles::Product>(y, weight_view(), 0, TileView<T, false>{v_tile(number), Tiles::HEAD_STRIDE},
-                                                    0, Tiles::KEYS);
-            __syncwarp();  // the weights are free
+            const TileView<T, false> values = {v_tile(number), Tiles::HEAD_STRIDE};
+            if constexpr (TAKES_SUMS) {
+                multiply_sums<typename Tiles::Product>(y, sum, values);
+            } else {
+                __syncwarp();
+                multiply_tiles<typename Tiles::Product>(y, weight_view(), 0, values, 0, Tiles::KEYS);
+                __syncwarp();  // the weights are free
+            }
         }
     }
 
+    BARACUDA_FN A weight_at_last(A score, A base, A total, A share) const {
+        return total == 0 ? formula.nothing() : weight_of<T>(score - base) * share;
+    }
     // The weights themselves, where they are asked for, and what care has left out of y. The products are found anew.
-    BARACUDA_FN void find_attn(typename Tiles::HeadSum& y, const OfRow& base, const OfRow& total, const OfRow& share,
-                               bool careful) const {
+    template <bool CAREFUL>
+    BARACUDA_FN void find_attn(typename Tiles::HeadSum& y, const OfRow& base, const OfRow& total, const OfRow& share) const {
         const int lane = int(threadIdx.x % 32);
-        begin<false>(false);
+        begin<false>(!CAREFUL);
         BARACUDA_KEEP_LOOP
         for (i64 number = 0; number < tiles; ++number) {
             reach<false>(number);
@@ -191,20 +204,43 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                     A weight[2];
                     BARACUDA_UNROLL
                     for (int c = 0; c < 2; ++c)
-                        weight[c] = total[r] == 0 ? formula.nothing()
-                                                  : weight_of<T>(sum[r / 2][unit][r % 2 * 2 + c] - base[r]) * share[r];
+                        weight[c] = weight_at_last(sum[r / 2][unit][r % 2 * 2 + c], base[r], total[r], share[r]);
                     store_two(weight_at(lane, r, unit), weight[0], weight[1]);
                 }
             __syncwarp();
             if (attn != nullptr) store_weights(first_key);
-            if (careful)
-                add_not_finite<T>(y, weight_view(), 0, columns, keys_at(first_key), [&](int key, int column) {
+            if (CAREFUL)
+                add_not_finite<typename Tiles::Product>(y, weight_view(), 0, columns, 0, keys_at(first_key), [&](int key, int column) {
                     return v[(first_key + key) * p.v_rows.stride[2] + column];
                 });
             __syncwarp();  // the weights are free
         }
-        if (!works || attn == nullptr) return;
-        // Keys that nobody sees.
+        if (works && attn != nullptr) store_unseen(total);
+    }
+    // The weights in the place of the scores that find_y has left there, the last ones first.
+    BARACUDA_FN void change_kept(const OfRow& base, const OfRow& total, const OfRow& share) const {
+        BARACUDA_KEEP_LOOP
+        for (i64 first_key = (tiles - 1) * Tiles::KEYS; first_key >= 0; first_key -= Tiles::KEYS) {
+            typename Tiles::KeySum kept;
+            load_own<Tiles>(kept, attn + first_key, p.shape.keys, rows_of_warp(), keys_at(first_key),
+                            p.shape.is_aligned(5));
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int i = 0; i < ROWS * 2; ++i) {
+                    A& item = kept[i / 4][unit][i % 4];
+                    item = weight_at_last(item, base[i / 2], total[i / 2], share[i / 2]);
+                }
+            store_kept(kept, first_key);
+        }
+        store_unseen(total);
+    }
+    BARACUDA_FN void store_kept(const typename Tiles::KeySum& kept, i64 first_key) const {
+        store_own<Tiles>(attn + first_key, p.shape.keys, kept, rows_of_warp(), keys_at(first_key), p.shape.is_aligned(5));
+    }
+    // The weights of keys that nobody sees.
+    BARACUDA_FN void store_unseen(const OfRow& total) const {
+        const int lane = int(threadIdx.x % 32);
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r)
             BARACUDA_UNROLL
@@ -215,6 +251,47 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         __syncwarp();
         BARACUDA_KEEP_LOOP
         for (i64 first_key = tiles * Tiles::KEYS; first_key < p.shape.keys; first_key += Tiles::KEYS) store_weights(first_key);
+    }
+    // What follows on the sums. Without care y is written first: its registers are free then.
+    template <bool CAREFUL> BARACUDA_FN void finish(typename Tiles::HeadSum& y, const OfRow& base, OfRow& total) const {
+        OfRow share;
+        BARACUDA_UNROLL
+        for (int r = 0; r < ROWS; ++r) {
+            total[r] = sum_of_row(total[r]);
+            share[r] = A(1) / total[r];
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= share[r];
+        }
+        if (!CAREFUL) {
+            store_y(y, total);
+            if (attn == nullptr) return;
+            if constexpr (KEEPS) {
+                if (works) change_kept(base, total, share);
+                return;
+            }
+            __syncthreads();  // the tile of q is free
+        }
+        find_attn<CAREFUL>(y, base, total, share);
+        if (CAREFUL) store_y(y, total);
+    }
+    BARACUDA_FN void store_y(const typename Tiles::HeadSum& y, const OfRow& total) const {
+        if (!works) return;
+        const i64 stride = p.y_rows.stride[2];
+        store_sum<typename Tiles::Product, true>(
+            rows_of<T>(p.y, p.y_rows, place.batch, place.head) + (place.first + warp_row) * stride + i64(place.part) * Tiles::HEAD,
+            stride, products.left_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y, rows_of_warp(), columns,
+            p.shape.is_aligned(4), [&](A value, int r) {
+                return total[r] == 0 && p.shape.keys > 0 ? formula.nothing() : total[r] == 0 ? A(0) : value;
+            });
+    }
+    // All of it with care. It is no part of the usual way, so that it takes none of its registers.
+    BARACUDA_RARE void run_carefully() const {
+        typename Tiles::HeadSum y;
+        OfRow base, total;
+        find_y<true>(y, base, total);
+        finish<true>(y, base, total);
     }
     BARACUDA_FN void store_weights(i64 first_key) const {
         store_rows<Tiles::ROWS, Tiles::KEYS>(attn + first_key, p.shape.keys, weights, Tiles::KEY_STRIDE, rows_of_warp(),
@@ -228,45 +305,36 @@ BARACUDA_FN void attention_forward(const AttentionForward& p, const Formula& for
     using A = typename Tiles::A;
     const AttentionShape& shape = p.shape;
     const AttentionPlace place =
-        place_of_block(shape.first_block, shape.queries, Tiles::QUERIES, p.parts, shape.heads, true);
+        place_of(tile_of_block(shape.first_block + blockIdx.x, shape.blocks, shape.queries, Tiles::QUERIES,
+                               shape.causal != CAUSAL_NONE, true), p.parts, shape.heads);
     const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
     const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
     const int columns = at_most(shape.d_v - first_column, Tiles::HEAD);
     const bool works = warp_row < rows;
     const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
-    T *const q_tile = reinterpret_cast<T*>(dynamic_shared()), *const weights = q_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE;
+    using Block = ForwardOfBlock<Tiles, Formula>;
+    T *const q_tile = reinterpret_cast<T*>(dynamic_shared()), *const stages = q_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE,
+      *const weights = stages + (Block::TAKES_SUMS ? 2 : 4) * Block::KEY_TILE;
     T* const attn = p.attn == nullptr || place.part > 0 ? nullptr
         : static_cast<T*>(p.attn) + ((place.batch * shape.heads + place.head) * shape.queries + first_row) * shape.keys;
-    const ForwardOfBlock<Tiles, Formula> block = {
+    const Block block = {
         p, formula, place,
         {q_tile, rows_of<T>(p.q, p.q_rows, place.batch, place.head) + place.first * p.q_rows.stride[2],
          rows_of<T>(p.k, p.k_rows, place.batch, kv_head), p.q_rows.stride[2], p.k_rows.stride[2], shape.d_k, shape.keys,
          rows, shape.is_aligned(0), shape.is_aligned(1)},
-        weights + warp_row * Tiles::KEY_STRIDE, weights + Tiles::QUERIES * Tiles::KEY_STRIDE, attn,
+        weights + warp_row * Tiles::KEY_STRIDE, stages, attn,
         rows_of<T>(p.v, p.v_rows, place.batch, kv_head) + first_column, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
         columns, works};
 
     typename Tiles::HeadSum y;
-    A base[Tiles::LANE_ROWS], total[Tiles::LANE_ROWS], share[Tiles::LANE_ROWS];
+    A base[Tiles::LANE_ROWS], total[Tiles::LANE_ROWS];
     block.template find_y<false>(y, base, total);
-    const bool careful = __syncthreads_or(works && !all_finite(y));
-    if (careful) block.template find_y<true>(y, base, total);
-    BARACUDA_UNROLL
-    for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
-        total[r] = sum_of_row(total[r]);
-        share[r] = A(1) / total[r];
-        BARACUDA_UNROLL
-        for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
-            BARACUDA_UNROLL
-            for (int c = 0; c < 2; ++c) y[r / 2][unit][r % 2 * 2 + c] *= share[r];
+    if (!__syncthreads_or(works && !all_finite(y))) {
+        block.template finish<false>(y, base, total);
+    } else {
+        const Block in_memory = block;
+        in_memory.run_carefully();
     }
-    if (attn != nullptr || careful) block.find_attn(y, base, total, share, careful);
-    if (works)
-        store_sum<T>(rows_of<T>(p.y, p.y_rows, place.batch, place.head) + first_row * p.y_rows.stride[2] + first_column,
-                     p.y_rows.stride[2], q_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, y,
-                     block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int r) {
-                         return total[r] == 0 && shape.keys > 0 ? formula.nothing() : total[r] == 0 ? A(0) : value;
-                     });
 }
 
 }  // namespace baracuda

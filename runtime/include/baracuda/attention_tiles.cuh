@@ -26,18 +26,18 @@
 
 namespace baracuda {
 
-// Tile shapes come from the spec.
-template <class T_, int HEAD_, int QUERIES_, int KEYS_, int ROWS_, bool TF32 = false> struct AttentionTiles {
-    using T = T_;
+// Tile shapes come from the spec. SCORES: a block sums nothing over the keys, and meets more of them at once.
+template <class Shape, int HEAD_, bool TF32 = false, bool SCORES = false> struct AttentionTiles {
+    using T = typename Shape::T;
     using A = compute_t<T>;
     using Product = typename ProductOf<T, TF32>::type;
-    static constexpr int HEAD = HEAD_, QUERIES = QUERIES_, KEYS = KEYS_, ROWS = ROWS_;
+    static constexpr int HEAD = HEAD_, QUERIES = Shape::QUERIES, KEYS = SCORES ? Shape::SCORES : Shape::KEYS,
+                         ROWS = Shape::ROWS;
     static constexpr int WARPS = QUERIES / ROWS, THREADS = WARPS * 32;
     static constexpr int ROW_UNITS = ROWS / UNIT_ROWS, HEAD_UNITS = HEAD / UNIT_COLUMNS, KEY_UNITS = KEYS / UNIT_COLUMNS;
     static constexpr int LANE_ROWS = 2 * ROW_UNITS;  // of a warp, how many a lane has elements of
     // Tiles in shared memory: elements of queries, of keys, and weights.
-    static constexpr int HEAD_STRIDE = tile_stride<T>(HEAD), KEY_STRIDE = tile_stride<T>(KEYS),
-                         ROW_STRIDE = tile_stride<T>(QUERIES);
+    static constexpr int HEAD_STRIDE = tile_stride<T>(HEAD), KEY_STRIDE = tile_stride<T>(KEYS);
     using HeadSum = A[ROW_UNITS][HEAD_UNITS][4];
     using KeySum = A[ROW_UNITS][KEY_UNITS][4];
 };
@@ -99,23 +99,23 @@ template <int ROWS, int COLUMNS, int THREADS, class T> BARACUDA_FN void keep_fin
     }
 }
 // What these zeros left out: weight * item for the items of a row that are not finite, and whose weight is not zero.
-template <class T, int ROW_UNITS, int UNITS, bool INNER, class ItemOf>
+template <class Product, class T, int ROW_UNITS, int UNITS, bool INNER, class ItemOf>
 BARACUDA_FN void add_not_finite(compute_t<T> (&sum)[ROW_UNITS][UNITS][4], const TileView<T, INNER>& weights, int row,
-                                int columns, int depth, ItemOf item_of) {
+                                int columns, int begin, int end, ItemOf item_of) {
     const int lane = int(threadIdx.x % 32);
     BARACUDA_KEEP_LOOP
-    for (int step = 0; step < depth; ++step)
+    for (int step = begin; step < end; ++step)
         BARACUDA_UNROLL
         for (int unit = 0; unit < UNITS; ++unit)
             BARACUDA_UNROLL
             for (int c = 0; c < 2; ++c) {
-                const int column = unit * UNIT_COLUMNS + unit_column(lane, c);
+                const int column = column_of_lane<Product, false>(lane, unit, c);
                 if (column >= columns) continue;
                 const compute_t<T> item = widen(item_of(step, column));
                 if (isfinite(item)) continue;
                 BARACUDA_UNROLL
                 for (int r = 0; r < 2 * ROW_UNITS; ++r) {
-                    const compute_t<T> weight = widen(*weights.at(row + lane_row(lane, r), step));
+                    const compute_t<T> weight = widen(*weights.at(row + row_of_lane<Product, INNER>(lane, r), step));
                     if (!(weight == 0)) sum[r / 2][unit][r % 2 * 2 + c] += weight * item;
                 }
             }
@@ -162,9 +162,9 @@ BARACUDA_FN void store_rows(T* to, i64 row_stride, const T* tile, int stride, in
         }
     }
 }
-// A warp writes its sums, as `value(sum, r)` of row r, through a part of a tile that is its own: it has the rows and
-// columns of the sums. Of both, `rows` and `columns` are there.
-template <class T, int ROW_UNITS, int UNITS, class Value>
+// A warp writes its sums of weights times items, as `value(sum, r)` of row r, through a part of a tile that is its own:
+// it has the rows and columns of the sums. Of both, `rows` and `columns` are there. INNER: of the weights.
+template <class Product, bool INNER, class T, int ROW_UNITS, int UNITS, class Value>
 BARACUDA_FN void store_sum(T* to, i64 row_stride, T* tile, int stride, const compute_t<T> (&sum)[ROW_UNITS][UNITS][4],
                            int rows, int columns, bool aligned, Value value) {
     const int lane = int(threadIdx.x % 32);
@@ -173,8 +173,8 @@ BARACUDA_FN void store_sum(T* to, i64 row_stride, T* tile, int stride, const com
         BARACUDA_UNROLL
         for (int r = 0; r < 2 * ROW_UNITS; ++r) {
             const compute_t<T>* const pair = sum[r / 2][unit] + r % 2 * 2;
-            store_two(tile + lane_row(lane, r) * stride + unit * UNIT_COLUMNS + unit_column(lane, 0), value(pair[0], r),
-                      value(pair[1], r));
+            store_two(tile + row_of_lane<Product, INNER>(lane, r) * stride + column_of_lane<Product, false>(lane, unit, 0),
+                      value(pair[0], r), value(pair[1], r));
         }
     __syncwarp();
     store_rows<ROW_UNITS * UNIT_ROWS, UNITS * UNIT_COLUMNS>(to, row_stride, tile, stride, rows, columns, aligned);
@@ -192,12 +192,57 @@ template <class A> BARACUDA_FN A largest_of_row(A value) {
     return larger(value, __shfl_xor_sync(0xffffffffu, value, 2));
 }
 
+// The pairs of elements of a tile of KEYS columns that a lane has of a sum: `whole(r, unit, at)` gets each of them by one
+// access, where rows begin at a multiple of 16 bytes and the tile is full, else `single(r, unit, c, at, there)` each
+// element. `data` is the tile's first row.
+template <class Tiles, class Pointer, class Whole, class Single>
+BARACUDA_FN void each_own(Pointer data, i64 row_stride, int rows, int keys, bool aligned, Whole whole, Single single) {
+    const int lane = int(threadIdx.x % 32);
+    const bool all = aligned && rows == Tiles::ROWS && keys == Tiles::KEYS;
+    BARACUDA_UNROLL
+    for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
+        const Pointer row = data + lane_row(lane, r) * row_stride + unit_column(lane, 0);
+        if (all) {
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit) whole(r, unit, row + unit * UNIT_COLUMNS);
+        } else {
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::KEY_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c)
+                    single(r, unit, c, row + unit * UNIT_COLUMNS + c,
+                           lane_row(lane, r) < rows && unit * UNIT_COLUMNS + unit_column(lane, c) < keys);
+        }
+    }
+}
+// A lane's own elements from memory, 0 where there are none, and back. Only where T is what sums are of.
+template <class Tiles, class T>
+BARACUDA_FN void load_own(T (&sum)[Tiles::ROW_UNITS][Tiles::KEY_UNITS][4], const T* from, i64 row_stride, int rows, int keys,
+                          bool aligned) {
+    each_own<Tiles>(from, row_stride, rows, keys, aligned,
+        [&](int r, int unit, const T* at) {
+            const Two<T> both = load_whole<Two<T>>(at);
+            sum[r / 2][unit][r % 2 * 2] = both.item[0];
+            sum[r / 2][unit][r % 2 * 2 + 1] = both.item[1];
+        },
+        [&](int r, int unit, int c, const T* at, bool there) { sum[r / 2][unit][r % 2 * 2 + c] = there ? *at : T{}; });
+}
+template <class Tiles, class T>
+BARACUDA_FN void store_own(T* to, i64 row_stride, const T (&sum)[Tiles::ROW_UNITS][Tiles::KEY_UNITS][4], int rows, int keys,
+                           bool aligned) {
+    each_own<Tiles>(to, row_stride, rows, keys, aligned,
+        [&](int r, int unit, T* at) { store_two(at, sum[r / 2][unit][r % 2 * 2], sum[r / 2][unit][r % 2 * 2 + 1]); },
+        [&](int r, int unit, int c, T* at, bool there) {
+            if (there) *at = sum[r / 2][unit][r % 2 * 2 + c];
+        });
+}
+
 enum : i32 { CAUSAL_NONE = 0, CAUSAL_TOP_LEFT = 1, CAUSAL_BOTTOM_RIGHT = 2 };
 
 // Extents, and which keys a query sees.
 struct AttentionShape {
-    i64 heads, kv_heads, queries, keys, d_k, d_v;
-    i64 first_block;
+    i64 batches, heads, kv_heads, queries, keys, d_k, d_v;
+    i64 first_block, blocks;  // of this launch, and of all that share the work
     i32 causal;
     i32 aligned;  // bits by operand: every row begins at a multiple of 16 bytes
 
@@ -220,14 +265,19 @@ struct AttentionShape {
 // What a block has: a tile of rows of one head, and a part of what is written.
 struct AttentionPlace { i64 batch, head, first; int part; };
 
-// `last_first` is for tiles of queries: causal ones see the more keys the later they come. Of keys it is the reverse.
-BARACUDA_FN AttentionPlace place_of_block(i64 first_block, i64 rows, int tile, i64 parts, i64 heads, bool last_first) {
-    i64 rest = first_block + blockIdx.x;
-    const i64 tiles = (rows + tile - 1) / tile;
+// Where the tile of a block of `blocks` begins, and the block's number `rest` among those of that tile. Tiles of a head
+// are neighbours, which share what they read; causal ones come by how much they have to do, most first: of queries the
+// later see more keys (`last_first`), of keys the earlier more queries.
+struct TilePlace { i64 first, rest; };
+BARACUDA_FN TilePlace tile_of_block(i64 block, i64 blocks, i64 rows, int tile, bool causal, bool last_first) {
+    const i64 tiles = (rows + tile - 1) / tile, others = blocks / tiles;
+    const i64 number = causal ? block / others : block % tiles;
+    return {(last_first ? tiles - 1 - number : number) * tile, causal ? block % others : block / tiles};
+}
+BARACUDA_FN AttentionPlace place_of(const TilePlace& tile, i64 parts, i64 heads) {
     AttentionPlace place;
-    const i64 number = rest % tiles;
-    place.first = (last_first ? tiles - 1 - number : number) * tile;
-    rest /= tiles;
+    place.first = tile.first;
+    i64 rest = tile.rest;
     place.part = int(rest % parts);
     rest /= parts;
     place.head = rest % heads;
@@ -260,15 +310,24 @@ template <class Tiles> struct RowsByKeys {
             tile, Tiles::HEAD_STRIDE, right + first_key * right_stride + part, right_stride,
             at_most(keys - first_key, Tiles::KEYS), at_most(extent - part, Tiles::HEAD), right_aligned);
     }
-    // `more`: another tile follows.
+    // The warp's rows of left, where they are in registers: of the only part.
+    using Held = HeldRows<typename Tiles::Product, Tiles::ROW_UNITS, Tiles::HEAD>;
+    BARACUDA_FN bool are_whole() const { return extent <= Tiles::HEAD && whole_steps(int(extent)) == Tiles::HEAD; }
+    BARACUDA_FN TileView<T, true> left_view() const { return {left_tile, Tiles::HEAD_STRIDE}; }
+
+    // `more`: another tile follows. `held`: rows of left in registers, or none.
     BARACUDA_FN void multiply(typename Tiles::KeySum& sum, T* right_tile, i64 first_key, int warp_row, bool works,
-                              bool more) const {
+                              bool more, const Held* held = nullptr) const {
         clear(sum);
         for (i64 part = 0;;) {
-            if (works)
-                multiply_tiles<typename Tiles::Product>(
-                    sum, TileView<T, true>{left_tile, Tiles::HEAD_STRIDE}, warp_row,
-                    TileView<T, true>{right_tile, Tiles::HEAD_STRIDE}, 0, whole_steps(at_most(extent - part, Tiles::HEAD)));
+            const int depth = whole_steps(at_most(extent - part, Tiles::HEAD));
+            const TileView<T, true> right_view = {right_tile, Tiles::HEAD_STRIDE};
+            if (works && held != nullptr && are_whole())
+                held->multiply(sum, right_view);
+            else if (works && held == nullptr && depth == Tiles::HEAD)  // a number that the compiler knows
+                multiply_tiles<typename Tiles::Product>(sum, left_view(), warp_row, right_view, 0, Tiles::HEAD);
+            else if (works)
+                multiply_tiles<typename Tiles::Product>(sum, left_view(), warp_row, right_view, 0, depth);
             part += Tiles::HEAD;
             if (part >= extent && (extent <= Tiles::HEAD || !more)) return;
             __syncthreads();  // the tiles are free

@@ -120,18 +120,22 @@ template <class T, class Formula, int WIDTH, class Operands> struct SumTile {
         return static_cast<A*>(p.partial) + (o * p.groups + number) * p.extent + column;
     }
 
-    // Each warp's groups, and then the warps. `sum_of(number, sum)` gives the sums of a group.
-    template <class SumOf> BARACUDA_FN void total(const SumOf& sum_of) const {
+    // Each warp's groups, and then the warps. `sum_of(number, sum)` gives the sums of a group; so many are asked for at once.
+    template <int SUMS, class SumOf> BARACUDA_FN void total(const SumOf& sum_of) const {
         BARACUDA_SHARED(A, of_warp, WARPS * CO * COLUMNS);
         RunningSum<A> running[CO][WIDTH];
         if (column < p.extent) {
             i64 count = 0;
             BARACUDA_KEEP_LOOP
-            for (i64 number = warp; number < p.groups; number += WARPS, ++count) {
-                A sum[CO][WIDTH];
-                sum_of(number, sum);
-                for (int o = 0; o < CO; ++o)
-                    for (int s = 0; s < WIDTH; ++s) running[o][s].add(sum[o][s], count);
+            for (i64 number = warp; number < p.groups; number += SUMS * WARPS) {
+                A sum[SUMS][CO][WIDTH];
+                BARACUDA_UNROLL
+                for (int k = 0; k < SUMS; ++k)
+                    if (number + k * WARPS < p.groups) sum_of(number + k * WARPS, sum[k]);
+                BARACUDA_UNROLL
+                for (int k = 0; k < SUMS && number + k * WARPS < p.groups; ++k, ++count)
+                    for (int o = 0; o < CO; ++o)
+                        for (int s = 0; s < WIDTH; ++s) running[o][s].add(sum[k][o][s], count);
             }
         }
         for (int o = 0; o < CO; ++o)
@@ -149,7 +153,7 @@ template <class T, class Formula, int WIDTH, class Operands> struct SumTile {
 
     // The sums of one group a warp, to memory; or those of all groups, to the outputs.
     BARACUDA_FN void run() const {
-        if (!p.partial) return total([this](i64 number, A (&sum)[CO][WIDTH]) { sum_group(number, sum); });
+        if (!p.partial) return total<1>([this](i64 number, A (&sum)[CO][WIDTH]) { sum_group(number, sum); });
         const i64 number = split * WARPS + warp;
         if (number >= p.groups || column >= p.extent) return;
         A sum[CO][WIDTH];
@@ -167,10 +171,12 @@ template <class T, class Formula, class Operands> BARACUDA_FN void sum_columns(c
 // The last stage: the outputs, from the sums of groups in memory.
 template <class T, class Formula, class Operands> BARACUDA_FN void total_columns(const Operands& p, const Formula& formula) {
     const SumTile<T, Formula, 1, Operands> tile(p, formula);
-    tile.total([&](i64 number, compute_t<T> (&sum)[Operands::CO][1]) {
+    tile.template total<8>([&](i64 number, compute_t<T> (&sum)[Operands::CO][1]) {
         for (int o = 0; o < Operands::CO; ++o) sum[o][0] = p.out[Operands::EO + o] ? *tile.partial(o, number) : compute_t<T>(0);
     });
 }
+
+BARACUDA_FN constexpr int units_kept(int room) { return room < 1 ? 1 : room < 5 ? room : 5; }
 
 // All at once: a block walks the rows of a group, each read a single time. Some rows lie in shared memory while the next
 // are on their way. Warps aggregate them, a chunk each; then each thread maps its columns down the rows and adds up their
@@ -185,8 +191,11 @@ template <class T, class Formula, class Operands> struct GroupWalk {
     static constexpr int PLACES = VI + EO;
     static constexpr int SIZE = Pack<T>::SIZE;
     static constexpr int AT_ONCE = 4;      // packs of an operand that an aggregating lane reads ahead
+    static constexpr bool AHEAD = SIZE < 4;  // whether inputs of columns, of long rows, are read before they are needed
     static constexpr int MOST = 64;        // chunks of a batch, and rows
     static constexpr int MOST_ROWS = 128;  // of a group
+    // Packs of columns whose sums a thread keeps: 128 bytes of registers, and few copies of the code.
+    static constexpr int UNITS = units_kept(128 / int(SIZE * CO * sizeof(A)));
 
     // What is static: of the rows of a group, and of a batch.
     struct Static {
@@ -239,20 +248,30 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         const Known known[1] = {of_row};
         const int begin = chunk * (CHUNK / SIZE) + lane;
         const int end = begin - lane + CHUNK / SIZE < packs() ? begin - lane + CHUNK / SIZE : packs();
+        Bytes<16> coming[AT_ONCE][at_least_one(EI - VI)];
+        const auto send_for_columns = [&](int start) {
+            BARACUDA_UNROLL
+            for (int n = 0; n < AT_ONCE; ++n)
+                for (int i = VI; i < EI; ++i)
+                    if (start + n * LANES < end) coming[n][i - VI] = bit_cast<Bytes<16>>(pack_of(i, stage, k, start + n * LANES));
+        };
+        if (AHEAD) send_for_columns(begin);
         BARACUDA_KEEP_LOOP
         for (int start = begin; start < end; start += AT_ONCE * LANES) {
-            Pack<T> items[AT_ONCE][EI];
+            if (!AHEAD) send_for_columns(start);
+            Bytes<16> items[AT_ONCE][EI];
             BARACUDA_UNROLL
             for (int n = 0; n < AT_ONCE; ++n)
                 for (int i = 0; i < EI; ++i)
-                    if (start + n * LANES < end) items[n][i] = pack_of(i, stage, k, start + n * LANES);
+                    if (start + n * LANES < end) items[n][i] = i < VI ? bit_cast<Bytes<16>>(pack_of(i, stage, k, start + n * LANES)) : coming[n][i < VI ? 0 : i - VI];
+            if (AHEAD) send_for_columns(start + AT_ONCE * LANES);
             BARACUDA_UNROLL
             for (int n = 0; n < AT_ONCE; ++n) {
                 const int pack = start + n * LANES;
                 if (pack >= end) break;
                 A x[1][SIZE][EI];
                 for (int s = 0; s < SIZE; ++s)
-                    for (int i = 0; i < EI; ++i) x[0][s][i] = widen_at(items[n][i], s);
+                    for (int i = 0; i < EI; ++i) x[0][s][i] = widen_at(bit_cast<Pack<T>>(items[n][i]), s);
                 if constexpr (Formula::BEGINS) {
                     if (pack == begin) formula.begin(run[0], x[0][0], known[0], i64(pack) * SIZE);
                 }
@@ -294,19 +313,16 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         set_values(batch, k, own[0]);
     }
 
-    // The element outputs of a batch at a lane's columns, and the columns' sums so far.
-    BARACUDA_FN void map(int batch, int pack, bool last) const {
-        if (pack >= packs()) return;
+    // The element outputs of a batch at a lane's columns, whose terms are added to `sum`.
+    BARACUDA_FN void map(int batch, int pack, A (&sum)[CO][SIZE]) const {
         const int count = rows_of(batch);
-        A sum[CO][SIZE];
         Pack<T> column[at_least_one(EI - VI)];
         for (int i = VI; i < EI; ++i) column[i - VI] = pack_of(i, 0, 0, pack);
-        for (int o = 0; o < CO; ++o)
-            for (int s = 0; s < SIZE; ++s) sum[o][s] = batch ? sums[(o * SIZE + s) * packs() + pack] : A(0);
         BARACUDA_KEEP_LOOP
         for (int k = 0; k < count; ++k) {
             const Row row = *value_of(batch, k);
-            Pack<T> x[EI], y[at_least_one(EO)];
+            Pack<T> x[EI];
+            A y[at_least_one(EO)][SIZE];
             for (int i = 0; i < EI; ++i) x[i] = i < VI ? pack_of(i, batch % p.stages, k, pack) : column[i < VI ? 0 : i - VI];
             BARACUDA_UNROLL
             for (int s = 0; s < SIZE; ++s) {
@@ -314,17 +330,32 @@ template <class T, class Formula, class Operands> struct GroupWalk {
                 for (int i = 0; i < EI; ++i) in[i] = widen_at(x[i], s);
                 formula.map(row, in, i64(pack) * SIZE + s, result);
                 formula.columns(row, in, i64(pack) * SIZE + s, term);
-                for (int o = 0; o < EO; ++o) y[o].item[s] = rounded<T>(result[o]);
+                for (int o = 0; o < EO; ++o) y[o][s] = result[o];
                 for (int o = 0; o < CO; ++o) sum[o][s] += term[o];
             }
             for (int o = 0; o < EO; ++o)
-                if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + of.place[(batch * p.batch + k) * PLACES + VI + o] + pack * SIZE, y[o]);
+                if (p.out[o]) store_pack(static_cast<T*>(p.out[o]) + of.place[(batch * p.batch + k) * PLACES + VI + o] + pack * SIZE, rounded_pack<T>(y[o]));
         }
+    }
+
+    // The sums of the group at a lane's columns, to memory.
+    BARACUDA_FN void write(int pack, const A (&sum)[CO][SIZE]) const {
         for (int o = 0; o < CO; ++o) {
             if (!p.out[EO + o]) continue;
             A* const to = static_cast<A*>(p.partial) + (o * p.groups + blockIdx.x) * p.extent + pack * SIZE;
-            for (int s = 0; s < SIZE; ++s) (last ? to[s] : sums[(o * SIZE + s) * packs() + pack]) = sum[o][s];
+            for (int s = 0; s < SIZE; ++s) to[s] = sum[o][s];
         }
+    }
+
+    // Maps a batch where a thread has more columns than registers: their sums lie in shared memory meanwhile.
+    BARACUDA_FN void map_shared(int batch, int pack, bool last) const {
+        A sum[CO][SIZE];
+        for (int o = 0; o < CO; ++o)
+            for (int s = 0; s < SIZE; ++s) sum[o][s] = batch ? sums[(o * SIZE + s) * packs() + pack] : A(0);
+        map(batch, pack, sum);
+        if (last) return write(pack, sum);
+        for (int o = 0; o < CO; ++o)
+            for (int s = 0; s < SIZE; ++s) sums[(o * SIZE + s) * packs() + pack] = sum[o][s];
     }
 
     BARACUDA_FN GroupWalk(const Operands& operands, const Formula& f, const Static& memory) : p(operands), formula(f), of(memory) {
@@ -368,15 +399,17 @@ template <class T, class Formula, class Operands> struct GroupWalk {
                 __syncthreads();
             }
             BARACUDA_KEEP_LOOP
-            for (int pack = threadIdx.x; pack < packs(); pack += blockDim.x) map(batch, pack, batch == batches - 1);
+            for (int pack = threadIdx.x; pack < packs(); pack += blockDim.x) map_shared(batch, pack, batch == batches - 1);
             __syncthreads();  // before others take the place of these rows
         }
     }
 
     // A batch is mapped while the next is aggregated and the one after it is on its way. The warps that have nothing to
-    // aggregate map, if they are enough.
+    // aggregate map, if they are enough; each its own columns, whose sums stay in registers.
     BARACUDA_FN void side_by_side() const {
-        const int units = (packs() + LANES - 1) / LANES;
+        const int units = (packs() + LANES - 1) / LANES, most = p.batch * chunks;
+        const int first = (warps - most) * UNITS < units ? 0 : most;
+        A sum[UNITS][CO][SIZE] = {};
         fetch(0);
         BARACUDA_KEEP_LOOP
         for (int batch = 0; batch <= batches; ++batch) {
@@ -388,12 +421,19 @@ template <class T, class Formula, class Operands> struct GroupWalk {
                 if (batch > 0) finish(batch - 1);
                 __syncthreads();
             }
-            const int busy = batch < batches ? items(batch) : 0;
-            if (busy) aggregate(batch);
-            const int first = (warps - busy) * 4 < units ? 0 : busy;
+            if (batch < batches) aggregate(batch);
             if (batch == 0 || warp < first) continue;
-            BARACUDA_KEEP_LOOP
-            for (int unit = warp - first; unit < units; unit += warps - first) map(batch - 1, unit * LANES + lane, batch == batches);
+            BARACUDA_UNROLL
+            for (int u = 0; u < UNITS; ++u) {
+                const int pack = (warp - first + u * (warps - first)) * LANES + lane;
+                if (pack < packs()) map(batch - 1, pack, sum[u]);
+            }
+        }
+        if (warp < first) return;
+        BARACUDA_UNROLL
+        for (int u = 0; u < UNITS; ++u) {
+            const int pack = (warp - first + u * (warps - first)) * LANES + lane;
+            if (pack < packs()) write(pack, sum[u]);
         }
     }
 

@@ -236,17 +236,17 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
             const i64 element = chunk * CHUNK + k * AT_ONCE + warp * IN_WARP + down;
             if (element >= p.extent) return;
             Loaded x[at_least_one(EI)];
-            Across y[at_least_one(EO)];
+            A y[at_least_one(EO)][VC];
             load(element, x);
             BARACUDA_UNROLL
             for (int v = 0; v < VC; ++v) {
                 A in[at_least_one(EI)], result[at_least_one(EO)];
                 for (int i = 0; i < EI; ++i) in[i] = widen_at(bit_cast<Across>(x[i]), v);
                 formula.map(value[v], in, element, result);
-                for (int o = 0; o < EO; ++o) y[o].item[v] = rounded<T>(result[o]);
+                for (int o = 0; o < EO; ++o) y[o][v] = result[o];
             }
             for (int o = 0; o < EO; ++o)
-                if (p.out[o]) store(element, o, y[o]);
+                if (p.out[o]) store(element, o, rounded_items<Across, T>(y[o]));
         }
     }
 };
@@ -254,7 +254,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
 // A row of a tile is 128 bytes. A map has 16 bytes a thread, an aggregate fewer columns: their states cost registers, and
 // so blocks.
 template <class T, class Formula> constexpr int A_THREAD =
-    Pack<T>::SIZE < 4 || sizeof(typename Formula::State) > 16 ? 2 : 4;
+    Pack<T>::SIZE < 4 || (Pack<T>::SIZE == 4 && sizeof(typename Formula::State) > 16) ? 2 : 4;
 template <class T, class Formula, class Operands>
 using PackedColumns = ColumnTile<T, Formula, A_THREAD<T, Formula>, 128 / (A_THREAD<T, Formula> * int(sizeof(T))), Operands>;
 template <class T, class Formula, class Operands> using ScalarColumns = ColumnTile<T, Formula, 1, LANES, Operands>;

@@ -11,6 +11,8 @@ namespace baracuda {
 
 constexpr int MAP_THREADS = 256;
 constexpr int MAP_UNROLL = 4;  // accesses that one thread keeps in flight for each operand
+// Those of contiguous operands: of a single input fewer, which more blocks make up for.
+BARACUDA_FN constexpr int contig_unroll(int inputs) { return inputs == 1 ? 2 : MAP_UNROLL; }
 
 // Operands that are all contiguous: `packs` 16-byte packs, then scalars up to `count`. A pointer that is
 // not 16-byte aligned, of a bool to the bytes of a pack's flags, makes `packs` zero.
@@ -38,39 +40,66 @@ BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT
         if (out[o]) static_cast<O*>(out[o])[index] = converted<T, O>(y[o]);
 }
 
+// A pack of each input; those of bool are bytes as they were read, so that nothing waits for them before they are used.
+template <class T, int SIZE, int IN, int FLAGS> struct InputPacks {
+    static_assert(FLAGS == 0 || SIZE == Pack<T>::SIZE, "beside bools, outputs are as large as inputs");
+    Pack<T, SIZE> number[IN > FLAGS ? IN - FLAGS : 1];
+    FlagPack<T> flag[FLAGS > 0 ? FLAGS : 1];
+
+    BARACUDA_FN void load(const void* const (&from)[IN], int i, i64 index) {
+        if (i < IN - FLAGS) number[i] = load_pack<T, SIZE>(static_cast<const T*>(from[i]) + index);
+        else flag[i - (IN - FLAGS)] = load_flag_pack<T>(static_cast<const u8*>(from[i]) + index);
+    }
+    // Every item the element at a place.
+    BARACUDA_FN void spread(const void* const (&from)[IN], int i, i64 index) {
+        if (i < IN - FLAGS) number[i] = spread_pack<T, SIZE>(static_cast<const T*>(from[i])[index]);
+        else flag[i - (IN - FLAGS)] = spread_flag_pack<T>(static_cast<const u8*>(from[i])[index]);
+    }
+    BARACUDA_FN compute_t<T> at(int i, int s) const {
+        return i < IN - FLAGS ? widen_at(number[i], s) : compute_t<T>(flag[i - (IN - FLAGS)].is_set(s));
+    }
+};
+
+template <class T, class O> BARACUDA_FN Pack<O, PACKED<T, O>> converted_pack(const compute_t<T> (&x)[PACKED<T, O>]) {
+    if constexpr (is_same<T, O>) return rounded_pack<T>(x);
+    else {
+        Pack<O, PACKED<T, O>> y;
+        for (int s = 0; s < y.SIZE; ++s) y.item[s] = converted<T, O>(x[s]);
+        return y;
+    }
+}
+
 // The formula of each item of the inputs' packs; `place(o)` is where output o's pack begins.
-template <class T, class O, int IN, int OUT, class Formula, class Place>
-BARACUDA_FN void map_pack(const Pack<T, PACKED<T, O>> (&x)[IN], void* const (&to)[OUT], const Place& place, const Formula& formula) {
-    Pack<O, PACKED<T, O>> y[OUT];
+template <class T, class O, int IN, int FLAGS, int OUT, class Formula, class Place>
+BARACUDA_FN void map_pack(
+    const InputPacks<T, PACKED<T, O>, IN, FLAGS>& x, void* const (&to)[OUT], const Place& place, const Formula& formula) {
+    compute_t<T> y[OUT][PACKED<T, O>];
     BARACUDA_UNROLL
     for (int s = 0; s < PACKED<T, O>; ++s) {
         compute_t<T> in[IN], out[OUT];
-        for (int i = 0; i < IN; ++i) in[i] = widen_at(x[i], s);
+        for (int i = 0; i < IN; ++i) in[i] = x.at(i, s);
         formula(in, out);
-        for (int o = 0; o < OUT; ++o) y[o].item[s] = converted<T, O>(out[o]);
+        for (int o = 0; o < OUT; ++o) y[o][s] = out[o];
     }
     for (int o = 0; o < OUT; ++o)
-        if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), y[o]);
+        if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
 }
 
 template <class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    constexpr int SIZE = PACKED<T, O>;
-    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
+    constexpr int SIZE = PACKED<T, O>, UNROLL = contig_unroll(IN);
+    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * UNROLL) + threadIdx.x;
 
-    Pack<T, SIZE> x[MAP_UNROLL][IN];
+    InputPacks<T, SIZE, IN, FLAGS> x[UNROLL];
     BARACUDA_UNROLL
-    for (int u = 0; u < MAP_UNROLL; ++u) {
+    for (int u = 0; u < UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         BARACUDA_UNROLL
-        for (int i = 0; i < IN - FLAGS; ++i)
-            if (pack < p.packs) x[u][i] = load_pack<T, SIZE>(static_cast<const T*>(p.in[i]) + pack * SIZE);
-        BARACUDA_UNROLL
-        for (int i = IN - FLAGS; i < IN; ++i)
-            if (pack < p.packs) x[u][i] = load_flags<T, SIZE>(static_cast<const u8*>(p.in[i]) + pack * SIZE);
+        for (int i = 0; i < IN; ++i)
+            if (pack < p.packs) x[u].load(p.in, i, pack * SIZE);
     }
     BARACUDA_UNROLL
-    for (int u = 0; u < MAP_UNROLL; ++u) {
+    for (int u = 0; u < UNROLL; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         if (pack < p.packs) map_pack<T, O>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
         const i64 scalar = p.packs * SIZE + pack;
@@ -89,18 +118,6 @@ template <class Offset, int IN, int OUT, int FLAGS = 0> struct StridedMap {
     Axes<Offset, IN + OUT> axes;
 };
 
-// The pack of input i at an element of it.
-template <class T, int COUNT, int IN, int FLAGS>
-BARACUDA_FN Pack<T, COUNT> pack_at(const void* const (&in)[IN], int i, i64 index) {
-    return i < IN - FLAGS ? load_pack<T, COUNT>(static_cast<const T*>(in[i]) + index)
-                          : load_flags<T, COUNT>(static_cast<const u8*>(in[i]) + index);
-}
-template <class T, int COUNT> BARACUDA_FN Pack<T, COUNT> spread_pack(T item) {
-    Pack<T, COUNT> pack;
-    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
-    return pack;
-}
-
 // A pack a thread: several would double the code of each formula.
 template <class T, class O, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
@@ -108,12 +125,11 @@ BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, 
     if (index >= p.count) return;
     Offset offset[IN + OUT] = {};
     p.axes.add(Offset(index), offset);
-    constexpr int SIZE = PACKED<T, O>;
-    Pack<T, SIZE> x[IN];
+    InputPacks<T, PACKED<T, O>, IN, FLAGS> x;
     BARACUDA_UNROLL
     for (int i = 0; i < IN; ++i) {
-        if (p.spread >> i & 1) x[i] = spread_pack<T, SIZE>(input_at<T, IN, FLAGS>(p.in, i, offset[i]));
-        else x[i] = pack_at<T, SIZE, IN, FLAGS>(p.in, i, offset[i]);
+        if (p.spread >> i & 1) x.spread(p.in, i, offset[i]);
+        else x.load(p.in, i, offset[i]);
     }
     map_pack<T, O>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
 }

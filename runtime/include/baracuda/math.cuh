@@ -99,12 +99,21 @@ BARACUDA_MATH_2(nextafter, nextafterf, nextafter)
 BARACUDA_FN float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 BARACUDA_FN double fma(double x, double y, double z) { return ::fma(x, y, z); }
 
-// CUDA's double version gives infinity for what is close to the largest number.
 BARACUDA_FN float hypot(float x, float y) { return ::hypotf(x, y); }
+// CUDA's double version is a last place too large where the result is nearly the largest number. This one takes from the
+// root what the squares and the root lost (Borges 2021, "Algorithm 1014"), at a scale where none over- or underflows.
 BARACUDA_FN double hypot(double x, double y) {
-    const double huge = 0x1p1022;
-    const bool shrinks = ::fabs(x) > huge || ::fabs(y) > huge;
-    return shrinks ? 2.0 * ::hypot(0.5 * x, 0.5 * y) : ::hypot(x, y);
+    const double size = ::fabs(x), other = ::fabs(y);
+    const double longer = size < other ? other : size, shorter = size < other ? size : other;
+    if (longer == inf<double> || shorter == inf<double>) return inf<double>;
+    if (!(longer > 0.0)) return longer + shorter;  // zeros, or NaN
+    const double scale = longer > 0x1p500 ? 0x1p-600 : longer < 0x1p-400 ? 0x1p600 : 1.0;
+    const double a = longer * scale, b = shorter * scale;
+    const double root = ::sqrt(::fma(a, a, b * b));
+    const double root_square = root * root, square = a * a;
+    const double excess = ::fma(-b, b, root_square - square) + ::fma(root, root, -root_square) - ::fma(a, a, -square);
+    const double result = root - excess / (root + root);
+    return scale < 1.0 ? result * 0x1p600 : scale > 1.0 ? result * 0x1p-600 : result;
 }
 
 #undef BARACUDA_MATH_1
@@ -263,6 +272,26 @@ template <class F> BARACUDA_FN i64 integer(F x) { return isnan(x) ? 0 : i64(roun
 // x * 2^power, rounded once. Beyond the clamp every number is infinite or zero.
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
 BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }
+
+// x * y * z and x * y / z^2 with the factors' exponents apart.
+template <class F> BARACUDA_RARE F product_apart(F x, F y, F z) {
+    return ldexp(mantissa(x) * mantissa(y) * mantissa(z), exponent(x) + exponent(y) + exponent(z));
+}
+template <class F> BARACUDA_RARE F ratio_apart(F x, F y, F z) {
+    return ldexp(mantissa(x) * mantissa(y) / mantissa(z) / mantissa(z), exponent(x) + exponent(y) - 2 * exponent(z));
+}
+// The same: where what is made on the way is normal, or zero because a factor is, the factors as they are give it.
+template <class F> BARACUDA_FN bool is_whole(F product, F factor) {
+    return (abs(product) >= limits<F>::smallest_normal && abs(product) < inf<F>) || factor == F(0);
+}
+template <class F> BARACUDA_FN F scaled_product(F x, F y, F z) {
+    const F first = x * y;
+    return is_whole(first, x) || y == F(0) ? first * z : product_apart(x, y, z);
+}
+template <class F> BARACUDA_FN F scaled_ratio(F x, F y, F z) {
+    const F first = x / z, second = y / z;
+    return is_whole(first, x) && is_whole(second, y) ? first * second : ratio_apart(x, y, z);
+}
 
 // 1 / (1 + exp(-x)); exp never overflows, and the negative tail keeps its subnormals.
 template <class F> BARACUDA_FN F sigmoid(F x) {

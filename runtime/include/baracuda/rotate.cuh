@@ -15,7 +15,7 @@
 namespace baracuda {
 
 constexpr int ROTATE_THREADS = 256;
-constexpr int ROTATE_ACCESSES = 4;  // accesses that one thread keeps in flight
+constexpr int ROTATE_ACCESSES = 8;  // accesses that one thread keeps in flight
 constexpr int TABLE_PAIRS = 128;    // pairs of one launch: their frequencies travel as parameters
 
 template <class A> struct Pair { A first, second; };
@@ -158,16 +158,27 @@ BARACUDA_FN void rotate(const Rotate& p, const Table& given, const Formula& form
             const i32 number = plane + u * p.planes_at_once;
             if (number >= end) break;
             Access from[Unit::RUNS], to_store[Unit::RUNS];
+            A turned[Unit::RUNS][WIDTH];
             BARACUDA_UNROLL
-            for (int run = 0; run < Unit::RUNS; ++run) from[run] = to_store[run] = bit_cast<Access>(x[u][run]);
+            for (int run = 0; run < Unit::RUNS; ++run) from[run] = bit_cast<Access>(x[u][run]);
             BARACUDA_UNROLL
             for (int k = 0; k < PAIRS; ++k) {
-                if (k >= paired) continue;
                 const int first = Unit::first(k), second = Unit::second(k);
-                A turned[2];
-                formula.rotate(turn[k], Pair<A>{widen_at(from[first / WIDTH], first % WIDTH), widen_at(from[second / WIDTH], second % WIDTH)}, turned);
-                to_store[first / WIDTH].item[first % WIDTH] = rounded<T>(turned[0]);
-                to_store[second / WIDTH].item[second % WIDTH] = rounded<T>(turned[1]);
+                A pair[2];
+                formula.rotate(turn[k], Pair<A>{widen_at(from[first / WIDTH], first % WIDTH), widen_at(from[second / WIDTH], second % WIDTH)}, pair);
+                turned[first / WIDTH][first % WIDTH] = pair[0];
+                turned[second / WIDTH][second % WIDTH] = pair[1];
+            }
+            BARACUDA_UNROLL
+            for (int run = 0; run < Unit::RUNS; ++run) to_store[run] = rounded_items<Access, T>(turned[run]);
+            if (paired < PAIRS) {  // what is behind the pairs is copied
+                BARACUDA_UNROLL
+                for (int k = 0; k < PAIRS; ++k) {
+                    if (k < paired) continue;
+                    const int first = Unit::first(k), second = Unit::second(k);
+                    to_store[first / WIDTH].item[first % WIDTH] = from[first / WIDTH].item[first % WIDTH];
+                    to_store[second / WIDTH].item[second % WIDTH] = from[second / WIDTH].item[second % WIDTH];
+                }
             }
             T* const to = out + plane_offset(number, p.plane_stride_out);
             BARACUDA_UNROLL

@@ -62,10 +62,14 @@ BARACUDA_FN Integer<bool> widen(boolean x) { return Integer<bool>(x.byte != 0); 
 BARACUDA_FN float widen(f16 x) {
     float y;
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-    return y;
+    // The instruction drops the sign of a NaN.
+    return bit_cast<float>(bit_cast<u32>(y) | u32(x.bits & 0x8000u) << 16);
 }
 BARACUDA_FN void narrow(float x, f16& y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
 BARACUDA_FN void narrow(float x, bf16& y) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
+// Two at once, the first in the lower half.
+BARACUDA_FN void narrow_pair(float x, float y, u32& word, f16) { asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(y), "f"(x)); }
+BARACUDA_FN void narrow_pair(float x, float y, u32& word, bf16) { asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(y), "f"(x)); }
 
 #else
 
@@ -96,6 +100,13 @@ BARACUDA_FN void narrow(float x, bf16& y) {
     const u32 bits = bit_cast<u32>(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) { y.bits = 0x7fffu; return; }             // NaN, as PTX writes it
     y.bits = u16((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+template <class T> BARACUDA_FN void narrow_pair(float x, float y, u32& word, T) {
+    T first, second;
+    narrow(x, first);
+    narrow(y, second);
+    word = u32(first.bits) | u32(second.bits) << 16;
 }
 
 #endif
@@ -157,6 +168,42 @@ template <class Items> BARACUDA_FN float widen_item(const Items& items, int s, c
     }
 }
 template <class Items> BARACUDA_FN auto widen_at(const Items& items, int s) { return widen_item(items, s, items.item[s]); }
+
+// Several items that lie together, rounded. Of 16 bits two take one instruction.
+template <class Items, class T, int COUNT> BARACUDA_FN Items rounded_items(const compute_t<T> (&x)[COUNT]) {
+    if constexpr ((is_same<T, f16> || is_same<T, bf16>) && COUNT % 2 == 0) {
+        Bytes<int(sizeof(Items))> words;
+        BARACUDA_UNROLL
+        for (int s = 0; s < COUNT; s += 2) narrow_pair(x[s], x[s + 1], words.word[s / 2], T());
+        return bit_cast<Items>(words);
+    } else {
+        Items items;
+        for (int s = 0; s < COUNT; ++s) items.item[s] = rounded<T>(x[s]);
+        return items;
+    }
+}
+template <class T> BARACUDA_FN Pack<T> rounded_pack(const compute_t<T> (&x)[Pack<T>::SIZE]) { return rounded_items<Pack<T>, T>(x); }
+
+// As many flags as a pack has items, in words.
+template <int BYTES> struct FlagWord { using type = u32; };
+template <> struct FlagWord<2> { using type = u16; };
+template <class T> struct alignas(Pack<T>::SIZE) FlagPack {
+    using Word = typename FlagWord<Pack<T>::SIZE>::type;
+    static constexpr int WIDTH = int(sizeof(Word));
+    Word word[Pack<T>::SIZE / WIDTH];
+    BARACUDA_FN bool is_set(int s) const { return (word[s / WIDTH] & u32(0xffu) << s % WIDTH * 8) != 0; }
+};
+template <class T> BARACUDA_FN FlagPack<T> load_flag_pack(const void* from) { return load_whole<FlagPack<T>>(from); }
+template <class T> BARACUDA_FN FlagPack<T> spread_flag_pack(u8 flag) {
+    FlagPack<T> pack;
+    for (auto& word : pack.word) word = typename FlagPack<T>::Word(flag * 0x01010101u);
+    return pack;
+}
+template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> spread_pack(T item) {
+    Pack<T, COUNT> pack;
+    for (int s = 0; s < pack.SIZE; ++s) pack.item[s] = item;
+    return pack;
+}
 
 // As many flags as a pack has items, from an address that is a multiple of their number, as a pack of T.
 template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> load_flags(const void* from) {

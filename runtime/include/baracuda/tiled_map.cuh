@@ -22,6 +22,13 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     Axes<i64, IN + OUT> outer;
 };
 
+// The pack of input i at an element of it.
+template <class T, int COUNT, int IN, int FLAGS>
+BARACUDA_FN Pack<T, COUNT> pack_at(const void* const (&in)[IN], int i, i64 index) {
+    return i < IN - FLAGS ? load_pack<T, COUNT>(static_cast<const T*>(in[i]) + index)
+                          : load_flags<T, COUNT>(static_cast<const u8*>(in[i]) + index);
+}
+
 template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static constexpr u32 SIZE = PACKED<T, O>;
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
@@ -150,8 +157,8 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         for (u32 number = threadIdx.x; number < PACKS; number += MAP_THREADS) {
             const Part part(number, SIZE, false);
             if (!has(part)) continue;
-            Items x[IN];
-            for (int i = 0; i < IN; ++i) x[i] = load_pack<T, int(SIZE)>(held + slot(i, part));
+            InputPacks<T, int(SIZE), IN, 0> x;
+            for (int i = 0; i < IN; ++i) x.number[i] = load_pack<T, int(SIZE)>(held + slot(i, part));
             map_pack<T, O>(x, p.out, [&](int o) { return place(part, IN + o); }, formula);
         }
     }

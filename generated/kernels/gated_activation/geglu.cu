@@ -1,0 +1,45 @@
+// geglu: a times gelu(b); Shazeer 2020.
+//   y = a * gelu(b)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = BARACUDA_ELEMENT;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        const A gelu_a = baracuda::min(baracuda::abs(b), A(60));
+        const A gelu_t = gelu_a * gelu_a;
+        const A gelu_low = baracuda::fma(gelu_a, gelu_a, -gelu_t);
+        const A gelu_tail = baracuda::element_exp_product<T>(A(1), baracuda::element_mills_moment<T>(gelu_a),
+            -gelu_t / A(2), -gelu_low / A(2));
+        const A gelu_value = b >= A(0) ? b - gelu_tail : -gelu_tail;
+        out[0] = a * gelu_value;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(geglu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(geglu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(geglu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(geglu, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

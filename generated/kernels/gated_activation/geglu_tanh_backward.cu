@@ -1,0 +1,66 @@
+// geglu_tanh_backward: gradients of a times gelu_tanh(b).
+//   da = dy * gelu_tanh(b)
+//   db = gelu_tanh_backward(dy * a, b)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = BARACUDA_ELEMENT;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[3], A (&out)[2]) const {
+        const A dy = in[0];
+        const A a = in[1];
+        const A b = in[2];
+        const A gelu_tanh_a = baracuda::min(baracuda::abs(b), A(40));
+        const A gelu_tanh_t = gelu_tanh_a * gelu_tanh_a;
+        const A gelu_tanh_u = gelu_tanh_t * A(0.07135481387376785);
+        const A gelu_tanh_p = gelu_tanh_u + A(1.5957691669464111);
+        const A gelu_tanh_rest = baracuda::fma(gelu_tanh_t, A(0.07135481387376785), -gelu_tanh_u)
+            + (baracuda::max(gelu_tanh_u, A(1.5957691669464111)) - gelu_tanh_p
+                + baracuda::min(gelu_tanh_u, A(1.5957691669464111)))
+                    + (baracuda::fma(gelu_tanh_a, gelu_tanh_a, -gelu_tanh_t) * A(0.07135481387376785)
+                        + (gelu_tanh_t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
+        const A gelu_tanh_v = gelu_tanh_a * gelu_tanh_p;
+        const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
+        const A gelu_tanh_z = baracuda::element_exp_product<T>(A(1), A(1), -gelu_tanh_v, -gelu_tanh_low);
+        const A gelu_tanh_q = A(1) + gelu_tanh_z;
+        const A gelu_tanh_value = b >= A(0) ? b * baracuda::element_inverse<T>(gelu_tanh_q)
+            : baracuda::element_exp_product<T>(-gelu_tanh_a, baracuda::element_inverse<T>(gelu_tanh_q), -gelu_tanh_v,
+                -gelu_tanh_low);
+        const A gelu_tanh_backward_dy = dy * a;
+        const A gelu_tanh_backward_slope = A(1.5957691216057308) + gelu_tanh_t * A(0.21406444881780076);
+        const A gelu_tanh_backward_r = baracuda::element_inverse<T>(gelu_tanh_q);
+        const A gelu_tanh_backward_s = baracuda::fma(gelu_tanh_a * gelu_tanh_backward_slope
+            * (b >= A(0) ? gelu_tanh_z : A(-1)), gelu_tanh_backward_r, A(1)) * gelu_tanh_backward_r;
+        const A gelu_tanh_backward_value = b >= A(0) ? gelu_tanh_backward_dy * gelu_tanh_backward_s
+            : baracuda::element_exp_product<T>(gelu_tanh_backward_dy, gelu_tanh_backward_s, -gelu_tanh_v,
+                -gelu_tanh_low);
+        out[0] = dy * gelu_tanh_value;
+        out[1] = gelu_tanh_backward_value;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<3, 2>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 2>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 2>>;
+using Tiled = Params<baracuda::TiledMap<3, 2>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(geglu_tanh_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(geglu_tanh_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(geglu_tanh_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(geglu_tanh_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

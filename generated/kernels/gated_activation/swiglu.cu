@@ -1,0 +1,43 @@
+// swiglu: a times silu(b); Shazeer 2020.
+//   y = a * silu(b)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = BARACUDA_ELEMENT;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A a = in[0];
+        const A b = in[1];
+        const A silu_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
+        const A silu_r = baracuda::element_inverse<T>(A(1) + silu_z);
+        const A silu_value = b >= A(0) ? b * silu_r
+            : baracuda::element_exp_product<T>(baracuda::max(b, A(-2000)), silu_r, -baracuda::abs(b));
+        out[0] = a * silu_value;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(swiglu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(swiglu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(swiglu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(swiglu, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

@@ -1,0 +1,40 @@
+// affine: scale * x + shift.
+//   y = fma(scale, x, shift)
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = BARACUDA_ELEMENT;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    double scale;
+    double shift;
+
+    BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
+        const A x = in[0];
+        out[0] = A(baracuda::fma(scale, double(x), shift));
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<1, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
+using Tiled = Params<baracuda::TiledMap<1, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(affine, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(affine, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(affine, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(affine, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

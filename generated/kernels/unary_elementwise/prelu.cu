@@ -1,0 +1,38 @@
+// prelu: x where it is positive, else x times a slope, which is a tensor.
+//   y = x if x > 0 else x * slope
+// Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
+#include <baracuda/math.cuh>
+#include <baracuda/tiled_map.cuh>
+
+namespace BARACUDA_NAMESPACE {
+
+using T = BARACUDA_ELEMENT;
+using A = baracuda::compute_t<T>;
+
+struct Formula {
+    BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
+        const A x = in[0];
+        const A slope = in[1];
+        out[0] = x > A(0) ? x : x * slope;
+    }
+};
+
+template <class Operands> struct Params {
+    Operands operands;
+    Formula formula;
+};
+using Contig = Params<baracuda::ContigMap<2, 1>>;
+using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
+using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
+using Tiled = Params<baracuda::TiledMap<2, 1>>;
+
+#ifdef BARACUDA_NARROW
+BARACUDA_KERNEL(prelu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(prelu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
+#endif
+#ifdef BARACUDA_WIDE
+BARACUDA_KERNEL(prelu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(prelu, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+#endif
+
+}  // namespace BARACUDA_NAMESPACE

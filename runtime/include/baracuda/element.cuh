@@ -1,0 +1,130 @@
+// Functions to the precision of an element type T: of f16 and bf16 the compute type holds many more digits than a result
+// shows, so that they get shorter polynomials and one instruction where one is.
+//
+// In 16 bits they are within 2^-13 of the exact value, relatively; in f32 and f64 within two last places. Nothing branches.
+#pragma once
+#include <baracuda/normal.cuh>
+#include <baracuda/storage.cuh>
+
+namespace baracuda {
+
+template <class T> constexpr bool is_short = sizeof(T) == 2;
+
+// 1 / x to within a last place of f32, in 16 bits to within some, for an x between 2^-120 and 2^120 in magnitude.
+template <class T> BARACUDA_FN compute_t<T> element_inverse(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (sizeof(compute_t<T>) == 4) {
+        float y;
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+        // Newton's step, which rounds as the division does. A NaN stays one.
+        return is_short<T> ? y : fma(y, fma(-x, y, 1.0f), y);
+    }
+#endif
+    return compute_t<T>(1) / x;
+}
+
+// x / y of two finite numbers, with the same range of y: Newton's step on the quotient spares a rounding.
+template <class T> BARACUDA_FN compute_t<T> element_quotient(compute_t<T> x, compute_t<T> y) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (sizeof(compute_t<T>) == 4) {
+        float inverse;
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
+        const float near = x * inverse;
+        return is_short<T> ? near : fma(fma(-y, near, x), inverse, near);
+    }
+#endif
+    return x / y;
+}
+
+// x * y * exp(power + low) for a power of at most 0, beside which low is small. The exponential comes in parts, so that the
+// product is right where it alone is no normal number, for any x and a y that is no extreme; an infinite x stays so. In 16
+// bits low does not count.
+template <class T>
+BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, compute_t<T> power, compute_t<T> low = 0) {
+    using F = compute_t<T>;
+    const F size = max(power, F(sizeof(F) == 4 ? -200 : -1480));  // far beyond, no product is left
+    if constexpr (is_short<T>) {
+        const float quarter = exp2_normal(size * 0.36067376f);
+        const float half = quarter * quarter;
+        return (x * half) * (y * half);
+    } else {
+        using Of = ExpOf<F>;
+        const F shifted = fma(size, F(1.4426950408889634), Of::shift);
+        const F count = shifted - Of::shift;
+        const F rest = fma(count, -Of::high, size) + fma(count, -Of::low, low);
+        const F less_one = fma(rest * rest, exp_curve(rest), rest);
+        const i32 exponent = i32(u32(Of::bits(shifted)) - u32(Of::bits(Of::shift)));
+        const i32 quarter = exponent >> 2;
+        const F part = Of::power(quarter);
+        const F power_of_y = (y * part) * Of::power(exponent - 3 * quarter);
+        return (x * part) * part * fma(power_of_y, less_one, power_of_y);
+    }
+}
+
+// 1 / sqrt(x)
+template <class T> BARACUDA_FN compute_t<T> element_rsqrt(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (sizeof(compute_t<T>) == 4) return ::rsqrtf(x);
+#endif
+    return rsqrt(x);
+}
+
+// The natural logarithm.
+template <class T> BARACUDA_FN compute_t<T> element_log(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (is_short<T>) {
+        float y;
+        asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+        return y * 0.6931472f;
+    }
+#endif
+    return log(x);
+}
+
+// log(1 + z) / z for 0 <= z <= 1
+template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) {
+    if constexpr (is_short<T>) {
+        return polynomial(z, 0.9999916f, -0.49936149f, 0.32520735f, -0.21005023f, 0.10122380f, -0.023869701f);
+    } else if constexpr (sizeof(z) == 4) {
+        const float over = polynomial(z, 1.0f, 1.0662198f, 0.23815832f, 0.0034173047f);
+        return element_quotient<T>(over, polynomial(z, 1.0f, 1.5662197f, 0.68793774f, 0.075287588f));
+    } else {
+        return z > 0x1p-60 ? log1p(z) / z : 1.0;
+    }
+}
+
+// a * ndtr(-a) * exp(a^2 / 2) for a >= 0: a times Mills' ratio over sqrt(2 pi). The shorter ones are minimax for a <= 14.6,
+// where the exponential has left nothing of any product. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is
+// ever less beside it, which counts little of its rounding; 7/8 keeps both parts below a power of two for a small a.
+template <class T> BARACUDA_FN compute_t<T> element_mills_moment(compute_t<T> a) {
+    if constexpr (is_short<T>) {
+        const float over = polynomial(a, 0.50001255f, 0.27912911f, 0.06288861f);
+        return element_quotient<T>(a * over, polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f));
+    } else if constexpr (sizeof(a) == 4) {
+        const float over = polynomial(a, 1.75f, 1.1041527f, 0.36497396f, 0.065614894f, 0.0054929634f);
+        const float under = polynomial(a, 0.875f, 0.95057726f, 0.49586505f, 0.14975172f, 0.026187226f, 0.0021911638f);
+        return element_quotient<T>(a, fma(a, 2.5066283f, element_quotient<T>(over, under)));
+    } else {
+        return a * mills_ratio(a);
+    }
+}
+
+// (ndtr(-a) - a exp(-a^2 / 2) / sqrt(2 pi)) exp(a^2 / 2), whose other factor is the derivative of a * ndtr(-a). Its root is
+// taken out.
+template <class T> BARACUDA_FN compute_t<T> element_mills_excess(compute_t<T> a) {
+    if constexpr (sizeof(a) == 8) return mills_ratio(a) - a * 0.3989422804014327;
+    else {
+        const float to_root = 0.75179154f - a - 1.2114449e-08f;
+        float over, under;
+        if constexpr (is_short<T>) {
+            over = polynomial(a, 0.66504745f, 0.48204958f, 0.11968343f);
+            under = polynomial(a, 1.0f, 0.98936466f, 0.29973676f);
+        } else {
+            over = polynomial(a, 0.665078f, 0.7533147f, 0.37765247f, 0.095542304f, 0.010416643f);
+            under = polynomial(a, 1.0f, 1.3982838f, 0.7925461f, 0.21986668f, 0.026110498f);
+        }
+        return to_root * over * element_inverse<T>(under);
+    }
+}
+
+}  // namespace baracuda
