@@ -23,6 +23,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import InvalidProblem, Unsupported
 from baracuda.kernels import load_kernels, units_of
+from baracuda.narrowing import folded
 from baracuda.ordering import UNORDERED, Producers, numbered
 from baracuda.recall import KnownCalls, Sighting
 from baracuda.remembered import ALIGNMENT, Buffer, LaunchTemplate, RememberedLayout
@@ -156,7 +157,7 @@ class Plan:
             domain=getattr(desc, cls.DOMAIN),
             axes=getattr(desc, cls.AXES) if cls.AXES else (),
             shapes={key: shape for key, (shape, _) in shapes.items()},
-            scalars=op.fold(desc),
+            scalars=folded(name, op, desc, element),
             preference=preference or PlanPreference(),
             elements=elements,
             host=None if op.host is None else op.host(desc),

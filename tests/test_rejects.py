@@ -216,6 +216,39 @@ def test_numbers_that_the_op_excludes(backend, good, op, direction):
         assert excluded
 
 
+def narrowed_numbers(op, direction):
+    """Fields with a number that kernels take in the compute type, and all that is folded from these."""
+    values = [value.value for value in op.programs[direction].attributes if value.kind == "compute"]
+    read = {name for value in values for name in free_names(value)}
+    fields = op.family.fields(direction)
+    names = {a.name: a.source for a in op.attributes if a.source in fields}
+    numbers = {names[name] for name in read & {*names} if fields[names[name]].type == "f64"}
+    return [(sorted(numbers), names, values)] if numbers else []
+
+
+@each_program(where=narrowed_numbers)
+def test_numbers_beyond_the_compute_type(backend, good, op, direction):
+    """What is finite in double and would be infinite in f32 is refused; the largest f32 is not."""
+    cls = good.problem.plan_class
+    ((numbers, names, values),) = narrowed_numbers(op, direction)
+    for name in numbers:
+        for value in (1e39, -1e39, 1e300, 3.4028235677973366e38, 3.4028235677973362e38, 1e-39):
+            desc = good.problem.descriptor(**{name: value})
+            if list(cls.violations(desc)):
+                continue
+            given = {key: getattr(desc, source) for key, source in names.items()}
+            folded = [float(evaluate(value, given)) for value in values]
+            with np.errstate(over="ignore"):
+                beyond = np.isinf(np.float32(folded)) & np.isfinite(folded)
+            if not np.any(beyond):
+                cls._planned(backend.stream.device, desc, None)
+                continue
+            message = rf"^{good.name}: .*{name} is {re.escape(str(value))}.*, want .* f32, in which {op.name}"
+            with pytest.raises(InvalidProblem, match=message):
+                cls.select(backend.stream, desc)
+            cls._planned(backend.stream.device, good.problem.descriptor(element="f64", **{name: value}), None)
+
+
 #: Values of which one or another breaks a rule about a field, by the field's type.
 BREAKING = {
     "f64": [float("nan"), float("inf"), -float("inf"), -1.0, 0.0, 0.5, 1e-3, 1e6],
