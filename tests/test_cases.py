@@ -132,6 +132,11 @@ BACKWARD = [
     Case(PROD, "prod", [[0, 2, 3], [1, 2, 3]], [[6, 0, 0], [6, 3, 2]], axis=1, dtypes=EVERY, name="rows"),
     Case(PROD, "prod", [1e-30, 1e-30, 1e30], [1, 1, 0], dtypes=("f32",), ulp=8, name="product-underflows"),
     Case(PROD, "prod", [-0.0, 2], [2, 0], dtypes=EVERY, name="negative-zero"),
+    # As PyTorch has them along an axis.
+    Case(PROD, "prod", [0, NAN, 2], [NAN, 0, NAN], dtypes=EVERY, name="zero-and-nan"),
+    Case(PROD, "prod", [0, INF, 2], [INF, 0, NAN], dtypes=EVERY, name="zero-and-infinity"),
+    Case(PROD, "prod", [0, 0, -INF], [NAN, NAN, 0], dtypes=EVERY, name="zeros-and-infinity"),
+    Case(PROD, "prod", [0, NAN, INF], [NAN, NAN, NAN], dtypes=EVERY, name="zero-nan-and-infinity"),
     Case(ZERO_NORM, "norm2", [0, 0, 0], [0, 0, 0], dtypes=EVERY, name="zero"),
     Case(ZERO_NORM, "norm2", [[3, 4], [0, 0]], [[0.6, 0.8], [0, 0]], axis=1, dtypes=EVERY, name="rows"),
     Case(ZERO_NORM, "norm2", [3e30, 4e30], [0.6, 0.8], dtypes=("f32",), ulp=8, name="large"),

@@ -403,9 +403,12 @@ class ReduceBackwardPlan(Plan):
     PROD (f16, bf16, f32, f64): product over the reduced axes; torch.prod, jnp.prod
         zero = x == 0
         others = t.zeros - (1 if zero else 0)
+        wild = n - (0 if isfinite(x) else 1)
         ratio = t.m / (copysign(1, x) if zero else mantissa(x))
         t = product(x)
-        dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0
+        n = count(not isfinite(x))
+        dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0 if wild
+            == 0 else nan
 
     NORM2 (f16, bf16, f32, f64): Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm
         share = x * n.factor / n.length if n.factor > 1 else x / n.length * n.factor
@@ -532,7 +535,7 @@ class ReduceBackwardPlan(Plan):
             batch_invariant=("dx",),
             attributes="",
             fold=no_scalars,
-            state="aaii",
+            state="aaiii",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
         ),

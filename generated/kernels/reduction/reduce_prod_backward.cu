@@ -1,9 +1,11 @@
 // reduce_prod_backward: gradients of product over the reduced axes; torch.prod, jnp.prod.
 //   zero = x == 0
 //   others = t.zeros - (1 if zero else 0)
+//   wild = n - (0 if isfinite(x) else 1)
 //   ratio = t.m / (copysign(1, x) if zero else mantissa(x))
 //   t = product(x)
-//   dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0
+//   n = count(not isfinite(x))
+//   dx = ldexp(mantissa(dy) * ratio, t.e - exponent(x) + exponent(dy)) if others == 0 else dy * 0 if wild == 0 else nan
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -74,19 +76,37 @@ struct Product {
     BARACUDA_FN A value() const { return zeros > 0 ? m * A(0) : baracuda::ldexp(m, e); }
 };
 
+// Count: how many x are true.
+struct Count {
+    i64 n = 0;
+
+    using Run = Count;
+    BARACUDA_FN static void push(Run& run, bool x, i64 index) {
+        run = merge(run, {x ? 1 : 0});
+    }
+    BARACUDA_FN static Count close(const Run& run) { return run; }
+    BARACUDA_FN static Count merge(const Count& a, const Count& b) {
+        return {a.n + b.n};
+    }
+    BARACUDA_FN i64 value() const { return n; }
+};
+
 struct Formula : baracuda::RowFormula {
     static constexpr bool AGGREGATES = true;
     static constexpr bool USUAL = true;
     struct State {  // what a row is merged into
         Product t;
+        Count n;
     };
     struct Run {  // what a lane takes its elements into
         Product::Run t;
+        Count::Run n;
     };
     struct Row {  // what the elements of a row share
         i64 t_zeros;
         A t_m;
         i64 t_e;
+        i64 n;
         A of_row0;
         i64 of_row1;
         A of_row2;
@@ -95,28 +115,31 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Product::push(run.t, x, index);
+        Count::push(run.n, !baracuda::isfinite(x), index);
     }
     struct Trial {  // a pack of elements that is taken in by a cheaper step
         Product::Trial t;
+        Count::Run n;
     };
     BARACUDA_FN static Trial attempt(const Run& run) {
-        return {Product::attempt(run.t)};
+        return {Product::attempt(run.t), run.n};
     }
     BARACUDA_FN void push(Trial& trial, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
         Product::push(trial.t, x, index);
+        Count::push(trial.n, !baracuda::isfinite(x), index);
     }
     BARACUDA_FN static bool fits(const Trial& trial) {
         return Product::fits(trial.t);
     }
     BARACUDA_FN static Run settle(const Trial& trial) {
-        return {Product::settle(trial.t)};
+        return {Product::settle(trial.t), trial.n};
     }
     BARACUDA_FN static State close(const Run& run) {
-        return {Product::close(run.t)};
+        return {Product::close(run.t), Count::close(run.n)};
     }
     BARACUDA_FN static State merge(const State& a, const State& b) {
-        return {Product::merge(a.t, b.t)};
+        return {Product::merge(a.t, b.t), Count::merge(a.n, b.n)};
     }
 
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
@@ -124,18 +147,20 @@ struct Formula : baracuda::RowFormula {
         const i64 t_zeros = state.t.zeros;
         const A t_m = state.t.m;
         const i64 t_e = state.t.e;
+        const i64 n = state.n.value();
         const A of_row0 = baracuda::mantissa(dy);
         const i64 of_row1 = baracuda::exponent(dy);
         const A of_row2 = dy * A(0);
-        return {t_zeros, t_m, t_e, of_row0, of_row1, of_row2};
+        return {t_zeros, t_m, t_e, n, of_row0, of_row1, of_row2};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
         const bool zero = x == A(0);
         const i64 others = row.t_zeros - (zero ? 1 : 0);
         const A ratio = row.t_m / (zero ? baracuda::copysign(A(1), x) : baracuda::mantissa(x));
+        const i64 wild = row.n - (baracuda::isfinite(x) ? 0 : 1);
         out[0] = others == 0 ? baracuda::ldexp(row.of_row0 * ratio, row.t_e - baracuda::exponent(x) + row.of_row1)
-            : row.of_row2;
+            : (wild == 0 ? row.of_row2 : baracuda::nan<A>);
     }
 };
 
