@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import operator
 from collections.abc import Mapping
@@ -18,7 +19,8 @@ class Descriptor:
 
     A shape may be any sequence of integers, axes an integer or a sequence, an enum its member or the member's
     name, an element kind its name; the fields then hold tuples, members and kinds. Values are judged by
-    `select`, types here.
+    `select`, types here. `replace` makes another one of a descriptor; `dataclasses.replace` would keep what
+    followed from the fields that it changes.
 
     Raises:
         TypeError: a field of the wrong type.
@@ -35,8 +37,15 @@ class Descriptor:
     MASKS: ClassVar[Mapping[str, str]] = {}
     #: Numbers that only some kinds have, by kind, with their values where they are None.
     NUMBERS: ClassVar[Mapping[str, Mapping[str, float]]] = {}
+    #: Fields that nothing reads where others, the kind among them, have certain values.
+    IDLE: ClassVar[tuple[tuple[Mapping[str, str], tuple[str, ...]], ...]] = ()
+
+    #: Fields that were None and follow from others.
+    _followed: frozenset[str]
 
     def __post_init__(self) -> None:
+        followed = frozenset(name for name in _names(self) if getattr(self, name) is None)
+        object.__setattr__(self, "_followed", followed)
         for axes, mask in self.MASKS.items():
             self._unmask(axes, mask)
         for name, rule in self.RULES.items():
@@ -49,6 +58,23 @@ class Descriptor:
                     continue
             object.__setattr__(self, name, self._normal(name, rule, value))
 
+    def replace(self, **changes: Any) -> Any:
+        """The descriptor with other values of some fields; what was not given follows again.
+
+        Raises:
+            TypeError: a field that the descriptor does not have.
+            InvalidProblem, Unsupported: as when a descriptor is made.
+        """
+        given = {name: getattr(self, name) for name in _names(self) if name not in self._followed}
+        for pair in self.MASKS.items():
+            if not changes.keys().isdisjoint(pair):
+                given = {name: value for name, value in given.items() if name not in pair}
+        return type(self)(**{**given, **changes})
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a dictionary of plain values, as `json.dumps` takes it."""
+        return {name: _plain(getattr(self, name)) for name in _names(self)}
+
     def _unmask(self, axes: str, mask: str) -> None:
         """Give each of two fields what the other says."""
         where, given, bits = type(self).__name__, getattr(self, axes), getattr(self, mask)
@@ -58,7 +84,10 @@ class Descriptor:
                 raise InvalidProblem(f"{where}: {mask} is {bits}, want a bit for each of the axes")
             named = tuple(axis for axis in range(bits.bit_length()) if bits >> axis & 1)
             if given is not None and self._normal(axes, "axes", given) != named:
-                raise InvalidProblem(f"{where}: {axes} is {given} and {mask} is {bits}, want one of the two")
+                raise InvalidProblem(
+                    f"{where}: {axes} is {given} and {mask} is {bits}, want one of the two; "
+                    "desc.replace(...) sees to both"
+                )
             object.__setattr__(self, axes, named)
         elif given is None:
             raise TypeError(f"{where}: {axes} and {mask} are None, want one of the two")
@@ -108,7 +137,8 @@ class Descriptor:
         """Extents and axes: what every problem has in common.
 
         Raises:
-            InvalidProblem: an axis out of range or named twice, or a negative extent.
+            InvalidProblem: an axis out of range or named twice, a negative extent, a value for a field that
+                nothing reads.
         """
         where = type(self).__name__.removesuffix("Descriptor") + "Plan"
         shapes = {name: getattr(self, name) for name, rule in self.RULES.items() if rule == "shape"}
@@ -128,12 +158,41 @@ class Descriptor:
                 if rule == "f64" and name not in known and getattr(self, name) is not None:
                     text = f"{where}: {name} is {getattr(self, name)}, want None: {self.kind.value} has "
                     raise InvalidProblem(text + (", ".join(known) or "no numbers"))
+        for given, names in self.IDLE:
+            if all(_word(getattr(self, name)) == word for name, word in given.items()):
+                self._check_idle(where, given, names)
         for name, rule in self.RULES.items():
             if rule == "extent" and getattr(self, name) < 0:
                 raise InvalidProblem(f"{where}: {name} is {getattr(self, name)}, want a non-negative extent")
         for name, shape in shapes.items():
             if any(extent < 0 for extent in shape):
                 raise InvalidProblem(f"{where}: {name} is {shape}, want non-negative extents")
+
+    def _check_idle(self, where: str, given: Mapping[str, str], names: tuple[str, ...]) -> None:
+        """Refuse values of fields that nothing reads; a default is none."""
+        for name in names:
+            if name not in self.RULES:
+                continue
+            default, got = type(self).__dataclass_fields__[name].default, getattr(self, name)
+            if got != default:
+                kind, *options = given.items()
+                reader = " with ".join([kind[1], *(f"{option} {word}" for option, word in options)])
+                raise InvalidProblem(f"{where}: {name} is {got}, want {default}: {reader} does not read it")
+
+
+def _names(desc: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(desc)]
+
+
+def _plain(value: Any) -> Any:
+    """A field's value without our own types."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _word(value: Any) -> str:
+    return str(value.value) if isinstance(value, enum.Enum) else str(value)
 
 
 def _index(value: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import json
 import pickle
@@ -387,3 +388,33 @@ def test_lerp_is_monotonic_across_its_ends(element):
         bc.BinaryParamPlan.select(bc.Stream.host(), desc)(a=a, b=b, y=y)
         results.append(np.where(b >= a, y, -y))
     assert all((later >= earlier).all() for earlier, later in itertools.pairwise(results))
+
+
+def test_descriptors_with_other_fields():
+    """What was not given follows again; what was given stays."""
+    import baracuda as bc
+
+    norm = bc.RMSNormDescriptor(input_shape=(3, 4), norm_axes=(1,), element="f32")
+    wider = norm.replace(input_shape=(2, 3, 4), norm_axes=(1, 2))
+    assert (wider.norm_axes, wider.norm_axes_mask) == ((1, 2), 0b110)
+    assert norm.replace(norm_axes_mask=0b11).norm_axes == (0, 1)
+    assert norm.replace(element="f64") == dataclasses.replace(norm, element="f64")
+    assert norm.replace() == norm
+    with pytest.raises(bc.InvalidProblem, match=r"want one of the two; desc\.replace\(\.\.\.\) sees to both"):
+        dataclasses.replace(norm, norm_axes=(0, 1))
+    lerp = bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=0.5, b_shape=(1,))
+    assert [lerp.replace(shape=(5,)).a_shape, lerp.replace(shape=(5,)).b_shape] == [(5,), (1,)]
+    elu = bc.UnaryParamDescriptor(kind="elu", shape=(3,), element="f32")
+    tanh = bc.UnaryParamDescriptor(kind="hardtanh", shape=(3,), element="f32")
+    assert pickle.loads(pickle.dumps(elu)).replace(kind="hardtanh") == tanh
+    with pytest.raises(TypeError):
+        elu.replace(nonsense=1)
+
+
+@each_plan()
+def test_every_descriptor_as_itself_and_as_plain_data(op, direction):
+    desc = small_problems(op, direction, "f32", (4, 6))[0].descriptor()
+    assert desc.replace() == desc
+    assert hash(desc.replace()) == hash(desc)
+    plain = json.loads(json.dumps(desc.to_json()))
+    assert type(desc)(**plain) == desc

@@ -22,8 +22,10 @@ from devices import (
     small_problems,
 )
 
+import baracuda as bc
 from baracuda.codegen import verify
 from baracuda.codegen.formula import evaluate, free_names
+from baracuda.codegen.spec.idle import idle_with
 from baracuda.dtypes import ElementKind
 from baracuda.errors import (
     BufferTooSmall,
@@ -269,10 +271,12 @@ def test_no_rule_of_the_spec_can_be_broken(backend, op, direction):
     choices = {name: op.options[name] for name in op.options}
     choices |= {name: (True, False) for name, rule in fields.items() if rule.type == "bool"}
     for options in itertools.product(*choices.values()):
+        chosen = dict(zip(choices, options, strict=True))
+        numbers = numbers_under(op, direction, chosen)
         for name, rule in fields.items():
             for value in BREAKING.get(rule.type, ()):
-                given = {**dict(zip(choices, options, strict=True)), name: value}
-                desc = problem.descriptor(**given)
+                given = {**chosen, name: value}
+                desc = problem.descriptor(**{**numbers, **given})
                 try:
                     desc.check()
                 except InvalidProblem:
@@ -290,6 +294,14 @@ def test_no_rule_of_the_spec_can_be_broken(backend, op, direction):
                         cls.select(backend.stream, desc)
                 broken |= {message.partition("want ")[2] for message in found}
     assert broken >= rules_of(cls, op)
+
+
+def numbers_under(op, direction, options):
+    """The first sample of each number that is read under these options, the default of every other."""
+    fields, idle = op.family.fields(direction), idle_with(op, options)
+    numbers = {name: values[0] for name, values in op.samples.items() if name in fields}
+    found = {name: int(value) if fields[name].type == "i64" else value for name, value in numbers.items()}
+    return found | {name: fields[name].default for name in idle if name in fields}
 
 
 def rules_of(cls, op):
@@ -631,3 +643,45 @@ def test_a_workspace_that_is_too_small(backend, op, direction, monkeypatch):
             plan.run(backend.stream, odd, prepared.args())
         for tensor in prepared.tensors.values():
             tensor.check_untouched(backend)
+
+
+#: A value for a field of each type that is no default.
+OTHER = {"f64": 7.5, "i64": 7, "option": "nonsense"}
+
+
+def idle(op, direction):
+    """Options, and a field that nothing reads under them."""
+    fields = op.family.fields(direction)
+    choices = itertools.product(*(op.options[name] for name in op.host_options()))
+    chosen = [dict(zip(op.host_options(), values, strict=True)) for values in choices]
+    return [(options, name) for options in chosen for name in idle_with(op, options) if name in fields]
+
+
+@each_program(where=idle)
+def test_fields_that_nothing_reads(backend, good, op, direction):
+    """A field of other kinds, or of other values of an option, keeps its default."""
+    for options, name in idle(op, direction):
+        rule = op.family.descriptor[name]
+        other = OTHER.get(rule.type, not rule.default)
+        problem = good.problem.with_fields(
+            **{key: op.family.descriptor[key].default for key in idle_with(op, options)},
+            **options,
+        )
+        if not problem.is_valid():  # an option that asks for numbers which the problem lacks
+            continue
+        good.problem.plan_class._planned(backend.stream.device, problem.descriptor(), None)
+        bad = problem.descriptor(**{name: other})
+        message = re.escape(f"{name} is {other}, want {rule.default}: {op.kind.lower()}")
+        with pytest.raises(InvalidProblem, match=rf"^{good.name.replace('Plan', '')}\w*: {message}"):
+            good.problem.plan_class.select(backend.stream, bad)
+
+
+@pytest.mark.parametrize("plan", [bc.ReducePlan, bc.ReduceBackwardPlan])
+def test_options_of_other_kinds(plan):
+    known = {"input_shape": (4, 6), "reduce_axis": 1, "element": "f32"}
+    for kind, field, value in (("sum", "ties", "split"), ("max", "correction", 0), ("var", "ties", "first")):
+        with pytest.raises(InvalidProblem, match=rf"{field} is {value}, want .*: {kind} does not read it"):
+            plan.select(Stream.host(), plan.DESCRIPTOR(kind=kind, **known, **{field: value}))
+    for kind in ("max", "min"):
+        with pytest.raises(Unsupported, match="ties is 'nonsense', want one of all"):
+            plan.select(Stream.host(), plan.DESCRIPTOR(kind=kind, **known, ties="nonsense"))

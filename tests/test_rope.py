@@ -307,7 +307,9 @@ def test_llama3_scaling(factor):
 @pytest.mark.parametrize("factor", [0.5, 1.0, 1.25, 2.0, 3.0])
 def test_the_attention_factor(backend, scaling, factor):
     """It multiplies what turns, in both directions, and nothing else."""
-    fields = {"scaling": scaling, "factor": 4.0, "original_seq_len": 64, "rotary_dim": 8, "layout": "half"}
+    fields = {"scaling": scaling, "rotary_dim": 8, "layout": "half"}
+    fields |= {} if scaling == "none" else {"factor": 4.0}
+    fields |= {"original_seq_len": 64} if scaling in ("yarn", "llama3") else {}
     x = noise("f64", 1, 2, 5, 12)
     one = turned(backend, "f64", x, attention_factor=1.0, **fields)
     got = turned(backend, "f64", x, attention_factor=factor, **fields)
@@ -328,6 +330,19 @@ def test_a_table_given_as_inv_freq(backend, layout):
         turned(backend, "f64", x, **fields),
         atol=1e-13,
     )
+
+
+def test_frequencies_of_a_caller_keep_the_amplitude_of_the_scaling(backend):
+    """What multiplies sine and cosine is the scaling's or attention_factor, whoever gives frequencies."""
+    x = noise("f64", 1, 2, 5, 12)
+    radians = plain(12, 10000.0)
+    one = turned(backend, "f64", x, inv_freq=radians)
+    yarn = {"scaling": "yarn", "factor": 4.0, "original_seq_len": 64}
+    got = turned(backend, "f64", x, inv_freq=radians, **yarn)
+    np.testing.assert_allclose(got, (0.1 * np.log(4.0) + 1) * one, rtol=1e-13)
+    for fields in (yarn, {}):
+        got = turned(backend, "f64", x, inv_freq=radians, attention_factor=1.5, **fields)
+        np.testing.assert_allclose(got, 1.5 * one, rtol=1e-13)
 
 
 # Launches

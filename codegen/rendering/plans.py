@@ -15,6 +15,7 @@ from baracuda.codegen.rendering.kernel import formula_lines, packed_order
 from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.halves import parts, with_wholes
+from baracuda.codegen.spec.idle import idle_fields
 from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Op, Program, Spec, TileSet
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
@@ -131,6 +132,11 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
             for op in _ops(spec, family)
             if family.numbers_of_kinds()
         },
+        "idle": [
+            _idle(op.kind, options, names)
+            for op in _ops(spec, family)
+            for options, names in idle_fields(op).items()
+        ],
         "masks": {name: field.mask for name, field in family.descriptor.items() if field.mask},
         "plans": [_plan(spec, family, direction) for direction in directions],
         "scalar_functions": [
@@ -202,6 +208,17 @@ def _class_fields(family: Family, direction: str) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _idle(kind: str, options: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
+    """Fields that nothing reads under a choice, as Python text, broken as the formatter does."""
+    pairs = ", ".join(f'"{name}": "{value}"' for name, value in (("kind", kind.lower()), *options))
+    given, listed = "{" + pairs + "}", _tuple(names)
+    if len(f"        ({given}, {listed}),") <= _WIDTH:
+        return f"({given}, {listed})"
+    if len(f"            {listed},") > _WIDTH:
+        listed = "(\n" + "".join(f'        "{name}",\n' for name in names) + "    )"
+    return f"(\n    {given},\n    {listed},\n)"
 
 
 def _literal(value: str | int | float | bool | None) -> str | None:
@@ -352,7 +369,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
-        "choices": {name: _tuple(op.options[name]) for name in op.host_options()},
+        "choices": {name: _tuple(op.options[name]) for name in _free_options(op, direction)},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "flags": _tuple(program.flags) if program.flags else "",
         "target": op.family.target() or "",
@@ -364,6 +381,13 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "column_outputs": _tuple(program.column_outputs) if program.column_outputs else "",
         "tiles": [(dtype, _tile_record(tiles)) for dtype, tiles in op.tiles.items()],
     }
+
+
+def _free_options(op: Op, direction: str) -> list[str]:
+    """The options of a direction's descriptor on which none of its kernels depends."""
+    programs = [program for program in op.all_programs() if program.direction == direction]
+    of_kernels = {name for program in programs for name, _ in program.options}
+    return [name for name in op.options if name not in of_kernels and name in op.family.fields(direction)]
 
 
 def _tile_record(tiles: TileSet) -> str:

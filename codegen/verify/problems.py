@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from baracuda.codegen.formula import Name, free_names, to_text
+from baracuda.codegen.formula import Name, to_text
 from baracuda.codegen.spec.halves import wholes, with_wholes
-from baracuda.codegen.spec.model import COMPUTE, HostFormulas, Op, Program, Spec
+from baracuda.codegen.spec.idle import idle_with, read_on_host
+from baracuda.codegen.spec.model import COMPUTE, Op, Program, Spec
 
 Shape = tuple[int, ...]
 
@@ -344,8 +345,9 @@ def _axes_choices(op: Op, rank: int) -> Sequence[Shape | None]:
 
 def with_numbers(problem: Problem) -> list[Problem]:
     """The problem with each combination of its numbers' samples that makes sense."""
-    fields = problem.op.family.descriptor
-    numbers = [name for name, rule in fields.items() if rule.type in SAMPLES and name in problem.fields]
+    fields, idle = problem.op.family.descriptor, idle_with(problem.op, problem.options)
+    own = [name for name in fields if name in problem.fields and name not in idle]
+    numbers = [name for name in own if fields[name].type in SAMPLES]
     choices = itertools.product(*(_samples(problem.op, name, fields[name].type) for name in numbers))
     found = [problem.with_fields(**dict(zip(numbers, values, strict=True))) for values in choices]
     return [changed for changed in found if changed.is_valid()]
@@ -385,7 +387,7 @@ def _fields(
 ) -> dict[str, Any]:
     """The fields of a descriptor; `turn` picks the sample of each number."""
     family, read = op.family, {attribute.source for attribute in op.attributes}
-    read |= {name for item in op.host for name in _read_on_host(item)}
+    read |= {name for item in op.host for name in read_on_host(item)}
     folded = _attention_extents(shape) if family.tiles else _four_extents(shape)
     fields: dict[str, Any] = dict(zip(_domain_extents(op), folded, strict=False))
     for name, rule in family.fields(direction).items():
@@ -414,17 +416,15 @@ def _fields(
             fields[name] = ("element", "compute")[turn % 2]
         elif name in options:
             fields[name] = options[name]
-    return fields
+    # What nothing reads keeps its default, as `select` asks.
+    return fields | {
+        name: family.descriptor[name].default for name in idle_with(op, options) if name in fields
+    }
 
 
 def _coin(text: str) -> bool:
     """The same at every run; CRCs of names that end in neighbouring digits would go together."""
     return bool(hashlib.blake2b(text.encode(), digest_size=1).digest()[0] & 1)
-
-
-def _read_on_host(formulas: HostFormulas) -> set[str]:
-    parts = (formulas.lets, formulas.scalars, formulas.pair_lets, formulas.of_pair)
-    return {name for part in parts for expr in part.values() for name in free_names(expr)}
 
 
 def _domain_extents(op: Op) -> tuple[str, ...]:

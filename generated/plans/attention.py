@@ -111,6 +111,30 @@ class RopeDescriptor(Descriptor):
         "high_freq_factor": "f64",
     }
     DEFAULTS: ClassVar = {"rotary_dim": "head_dim"}
+    IDLE: ClassVar = (
+        (
+            {"kind": "rope", "scaling": "none"},
+            (
+                "factor",
+                "original_seq_len",
+                "beta_fast",
+                "beta_slow",
+                "truncate",
+                "low_freq_factor",
+                "high_freq_factor",
+            ),
+        ),
+        (
+            {"kind": "rope", "scaling": "linear"},
+            ("original_seq_len", "beta_fast", "beta_slow", "truncate", "low_freq_factor", "high_freq_factor"),
+        ),
+        (
+            {"kind": "rope", "scaling": "ntk"},
+            ("original_seq_len", "beta_fast", "beta_slow", "truncate", "low_freq_factor", "high_freq_factor"),
+        ),
+        ({"kind": "rope", "scaling": "yarn"}, ("low_freq_factor", "high_freq_factor")),
+        ({"kind": "rope", "scaling": "llama3"}, ("beta_fast", "beta_slow", "truncate")),
+    )
 
     @property
     def shape(self) -> tuple[int, ...]:

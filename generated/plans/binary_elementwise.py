@@ -1687,6 +1687,17 @@ class BinaryCmpDescriptor(Descriptor):
         "logical_or": {},
         "logical_xor": {},
     }
+    IDLE: ClassVar = (
+        ({"kind": "eq"}, ("equal_nan",)),
+        ({"kind": "ne"}, ("equal_nan",)),
+        ({"kind": "gt"}, ("equal_nan",)),
+        ({"kind": "ge"}, ("equal_nan",)),
+        ({"kind": "lt"}, ("equal_nan",)),
+        ({"kind": "le"}, ("equal_nan",)),
+        ({"kind": "logical_and"}, ("equal_nan",)),
+        ({"kind": "logical_or"}, ("equal_nan",)),
+        ({"kind": "logical_xor"}, ("equal_nan",)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

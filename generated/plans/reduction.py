@@ -59,6 +59,17 @@ class ReduceDescriptor(Descriptor):
         "ties": "option",
     }
     DEFAULTS: ClassVar = {}
+    IDLE: ClassVar = (
+        ({"kind": "sum"}, ("correction", "ties")),
+        ({"kind": "mean"}, ("correction", "ties")),
+        ({"kind": "max"}, ("correction",)),
+        ({"kind": "min"}, ("correction",)),
+        ({"kind": "prod"}, ("correction", "ties")),
+        ({"kind": "norm2"}, ("correction", "ties")),
+        ({"kind": "logsumexp"}, ("correction", "ties")),
+        ({"kind": "var"}, ("ties",)),
+        ({"kind": "std"}, ("ties",)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +238,7 @@ class ReducePlan(Plan):
             state="a",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
+            choices={"ties": ("all", "split", "first")},
         ),
         ReduceKind.MIN: OpRecord(
             name="reduce_min",
@@ -244,6 +256,7 @@ class ReducePlan(Plan):
             state="a",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
+            choices={"ties": ("all", "split", "first")},
         ),
         ReduceKind.PROD: OpRecord(
             name="reduce_prod",

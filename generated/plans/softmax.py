@@ -281,6 +281,7 @@ class SoftmaxBackwardPlan(Plan):
             state="aa",
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            choices={"masked_row": ("zero", "nan")},
         ),
         SoftmaxKind.LOG_SOFTMAX: OpRecord(
             name="log_softmax_backward",
