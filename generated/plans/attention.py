@@ -174,8 +174,8 @@ class RopeArgs:
         x: queries or keys; of shape (batch_size, num_heads, seq_len, head_dim).
         positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of shape
             (seq_len,) or (batch_size, seq_len).
-        inv_freq: radians a position of each pair; None: what base and scaling give; of shape (rotary_dim
-            // 2,).
+        inv_freq: radians a position of each pair; None: what base and scaling give. What multiplies sine
+            and cosine is the scaling's or attention_factor all the same; of shape (rotary_dim // 2,).
         y: x turned; may be exactly x; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 
