@@ -46,7 +46,9 @@ class BoundLaunch:
             launch(handle)
 
     def _handle(self, stream: Any) -> int:
-        return self._current() if stream is None else handle_on(stream, self._device)
+        if stream is None:
+            return self._current()
+        return handle_on(stream, self._device, type(self.plan).__name__)
 
     def __copy__(self) -> BoundLaunch:
         return self

@@ -77,7 +77,7 @@ class Descriptor:
 
     def _unmask(self, axes: str, mask: str) -> None:
         """Give each of two fields what the other says."""
-        where, given, bits = type(self).__name__, getattr(self, axes), getattr(self, mask)
+        where, given, bits = self._plan_name(), getattr(self, axes), getattr(self, mask)
         if bits is not None:
             bits = self._normal(mask, "i64", bits)
             if bits < 0:
@@ -95,10 +95,18 @@ class Descriptor:
             known = [axis for axis in self._normal(axes, "axes", given) if 0 <= axis < 63]
             object.__setattr__(self, mask, sum(1 << axis for axis in dict.fromkeys(known)))
 
+    def _plan_name(self) -> str:
+        """The name of the plan that the descriptor is for: messages begin with it."""
+        return type(self).__name__.removesuffix("Descriptor") + "Plan"
+
     def _normal(self, name: str, rule: Any, value: Any) -> Any:
-        where = f"{type(self).__name__}: {name}"
+        where = f"{self._plan_name()}: {name}"
         if rule in ("element", "target"):
-            return ElementKind.parse(value)
+            try:
+                return ElementKind.parse(value)
+            except (Unsupported, TypeError) as error:
+                text = str(error).replace("element", name, 1)
+                raise type(error)(f"{self._plan_name()}: {text}") from None
         if rule in ("shape", "axes"):
             one = rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__")
             try:
@@ -140,7 +148,7 @@ class Descriptor:
             InvalidProblem: an axis out of range or named twice, a negative extent, a value for a field that
                 nothing reads.
         """
-        where = type(self).__name__.removesuffix("Descriptor") + "Plan"
+        where = self._plan_name()
         shapes = {name: getattr(self, name) for name, rule in self.RULES.items() if rule == "shape"}
         for name, rule in self.RULES.items():
             if rule != "axes":

@@ -37,6 +37,14 @@ class MisalignedOperand(BaracudaError, ValueError):
     """A pointer, or a byte stride, that is no multiple of what the kernel needs."""
 
 
+def said_by(plan: str, error: Exception) -> Exception:
+    """An error with a message that begins with the name of the plan that was asked."""
+    text = str(error)
+    if not text.startswith(f"{plan}: "):
+        error.args = (f"{plan}: {text}", *error.args[1:])
+    return error
+
+
 class _TooSmall(BaracudaError, ValueError):
     """What `WorkspaceTooSmall` and `BufferTooSmall` share: the sizes, in bytes."""
 

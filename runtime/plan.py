@@ -21,7 +21,7 @@ from baracuda.contract import Halves, OpRecord, Problem, TensorRule
 from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
-from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.errors import BaracudaError, InvalidProblem, Unsupported, said_by
 from baracuda.kernels import load_kernels, units_of
 from baracuda.narrowing import folded
 from baracuda.ordering import UNORDERED, Producers, numbered
@@ -116,7 +116,10 @@ class Plan:
             CompileError: a kernel did not compile.
         """
         started = time.perf_counter()
-        chosen = _default_stream() if stream is None else Stream.of(stream)
+        try:
+            chosen = _default_stream() if stream is None else Stream.of(stream)
+        except (InvalidProblem, Unsupported, TypeError) as error:
+            raise said_by(cls.__name__, error) from None
         plan = cls._planned(chosen.device, desc, preference)
         element = cls._element_of(desc)
         plan._kernels = load_kernels(plan._units(), plan._op, element, chosen)
@@ -292,7 +295,11 @@ class Plan:
                 if type(stream) is Stream and stream.device is self._device:
                     handle = stream.handle
                 else:
-                    handle = call.current() if stream is None else handle_on(stream, self._device)
+                    handle = (
+                        call.current()
+                        if stream is None
+                        else handle_on(stream, self._device, type(self).__name__)
+                    )
                 for launch in call.launches:
                     launch(handle)
                 return
@@ -375,7 +382,11 @@ class Plan:
                 sighting = None
             if sighting is not None:
                 sighting.learn(layout)
-        space = self._workspace(Workspace.of(workspace, stream), layout, pointers)
+        try:
+            given = Workspace.of(workspace, stream)
+        except (BaracudaError, TypeError) as error:
+            raise said_by(type(self).__name__, error) from None
+        space = self._workspace(given, layout, pointers)
         if isinstance(space.owner, TensorRef) and space.owner.buffer is None:
             sighting = None
         return layout, [*pointers, space.pointer, 0], (tensors, space), sighting
@@ -468,7 +479,7 @@ class Plan:
         if type(stream) is Stream and stream.device is self._device:
             return stream.handle
         if stream is not None:
-            return handle_on(stream, self._device)
+            return handle_on(stream, self._device, type(self).__name__)
         if self._device.kind == "host":
             return 0
         arrays = [getattr(args, name) for name in self._outputs_first]

@@ -11,7 +11,7 @@ from typing import Any
 
 from baracuda.arrays import library_of, read_interface
 from baracuda.cuda_interface import producer_of
-from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.errors import InvalidProblem, Unsupported, said_by
 from baracuda.ordering import LEGACY, UNORDERED
 from baracuda.tensor import HOST, Device, RefusalError, TensorRef, as_tensor, cuda_device
 
@@ -41,7 +41,7 @@ class Stream:
     def __post_init__(self) -> None:
         if self.handle < 0 or (self.handle and self.device.kind == "host"):
             wanted = "0: the host has no handles" if self.device.kind == "host" else "a CUstream"
-            raise InvalidProblem(f"Stream: handle is {self.handle}, want {wanted}")
+            raise InvalidProblem(f"stream handle is {self.handle}, want {wanted}")
         # One object a device, so that a launch need not compare two.
         one = HOST if self.device.kind == "host" else cuda_device(self.device.index)
         object.__setattr__(self, "device", one)
@@ -128,8 +128,8 @@ def _current_cupy_device() -> int:
         return 0
 
 
-def handle_on(stream: Any, device: Device) -> int:
-    """The handle of a stream of any library on a device; raises what `Stream.of` raises."""
+def handle_on(stream: Any, device: Device, plan: str = "") -> int:
+    """The handle of a stream of any library on a device; raises what `Stream.of` raises, for a plan."""
     read = _HANDLES.get(type(stream))
     if read is None:
         read = _HANDLES[type(stream)] = _handle_reader(type(stream))
@@ -137,7 +137,12 @@ def handle_on(stream: Any, device: Device) -> int:
         handle = read(stream, device.index) if device.kind == "cuda" else None
     except AttributeError:  # No stream, though of a library that has some.
         handle = None
-    return Stream.of(stream, device).handle if handle is None else handle
+    if handle is not None:
+        return handle
+    try:
+        return Stream.of(stream, device).handle
+    except (InvalidProblem, Unsupported, TypeError) as error:
+        raise (said_by(plan, error) if plan else error) from None
 
 
 # By type of stream: its handle where that is quickly told to be on the CUDA device of an index, else None.

@@ -128,7 +128,10 @@ def _way_to(needed: int, device: Device) -> str:
 def _of_pointer(parts: tuple[Any, ...]) -> Workspace:
     if len(parts) != 3 or not isinstance(parts[2], Device):
         raise TypeError(f"workspace is {parts!r}, want (pointer, nbytes, Device) or a buffer")
-    pointer, nbytes = operator.index(parts[0]), operator.index(parts[1])
+    try:
+        pointer, nbytes = operator.index(parts[0]), operator.index(parts[1])
+    except TypeError:
+        raise TypeError(f"workspace is {parts!r}, want (pointer, nbytes, Device) with integers") from None
     if pointer < 0 or nbytes < 0 or (pointer == 0 and nbytes):
         raise InvalidProblem(f"workspace has pointer {pointer} and {nbytes} bytes, want memory that exists")
     return Workspace(pointer, nbytes, parts[2])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
+import baracuda as bc
 from baracuda import overlap
 from baracuda.checks import (
     byte_span,
@@ -413,3 +414,51 @@ def test_buffers_that_are_no_workspace():
     ]:
         with pytest.raises(error, match=re.escape(text)):
             Workspace.of(buffer)
+
+
+HOST = bc.Device("host")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"workspace": "abc"}, "workspace is a str, want a"),
+        ({"workspace": (1, 2)}, r"workspace is \(1, 2\), want"),
+        ({"workspace": ("a", 5, HOST)}, r"workspace is \('a', 5, .*want \(pointer, nbytes, Device\)"),
+        ({"workspace": (0, 5, HOST)}, "workspace has pointer 0 and 5 bytes, want memory"),
+        ({"workspace": np.zeros((9, 2), np.uint8)[:, 0]}, "workspace has strides .*, want a buffer without"),
+        ({"stream": "abc"}, "stream is a str, want a"),
+        ({"stream": True}, "stream is a bool, want a"),
+        ({"stream": -7}, "stream handle is -7, want 0"),
+        ({"stream": bc.Stream(0, bc.Device("cuda", 3))}, "stream 0x0 is on cuda:3, want one on host"),
+    ],
+)
+def test_messages_about_a_call_begin_with_the_plan(given, words):
+    desc = bc.ReduceDescriptor(kind="sum", input_shape=(3, 4), reduce_axis=1, element="f32")
+    plan = bc.ReducePlan.select(bc.Stream.host(), desc)
+    x, y = np.zeros((3, 4), np.float32), np.zeros((3, 1), np.float32)
+    errors = (bc.InvalidProblem, TypeError)
+    for _ in range(3):  # of a call that is not known yet, and of one that is
+        with pytest.raises(errors, match=f"^ReducePlan: {words}"):
+            plan(x=x, y=y, **given)
+        plan(x=x, y=y)
+    if "stream" in given:
+        with pytest.raises(errors, match=f"^ReducePlan: {words}"):
+            plan.bind(bc.ReduceArgs(x=x, y=y))(given["stream"])
+    else:
+        with pytest.raises(errors, match=f"^ReducePlan: {words}"):
+            plan.bind(bc.ReduceArgs(x=x, y=y), given["workspace"])
+
+
+def test_messages_about_a_descriptor_begin_with_the_plan():
+    fields = {"kind": "sum", "input_shape": (3, 4), "reduce_axis": 1, "element": "f32"}
+    for wrong in ({"element": "f33"}, {"element": 3}, {"kind": "su"}, {"input_shape": "ab"}, {"ties": 1}):
+        for plan in (bc.ReducePlan, bc.ReduceBackwardPlan):
+            with pytest.raises(
+                (bc.Unsupported, TypeError), match=rf"^{plan.__name__}: {next(iter(wrong))} .*want"
+            ):
+                plan.DESCRIPTOR(**{**fields, **wrong})
+    with pytest.raises(TypeError, match=r"^ReducePlan: stream is a str, want a"):
+        bc.ReducePlan.select("abc", bc.ReduceDescriptor(**fields))
+    with pytest.raises(TypeError, match=r"^PlanPreference: max_workspace is a str, want"):
+        bc.PlanPreference(max_workspace="1")
