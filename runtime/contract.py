@@ -109,6 +109,7 @@ class OpRecord:
         ulp: error bound an element kind, in units in the last place; others are exact.
         contraction: whether a * b + c may round once.
         sum_ulp: what is added to the bound where an output is a sum over broadcast axes.
+        scale: magnitudes that bounds of outputs are multiples of, as the spec writes them; else the result.
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
@@ -136,6 +137,7 @@ class OpRecord:
     ulp: Mapping[str, float]
     contraction: bool = False
     sum_ulp: Mapping[str, float] = field(default_factory=dict)
+    scale: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     host: Callable[[Any], HostValues] | None = None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

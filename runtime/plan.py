@@ -7,6 +7,9 @@ never compiles, allocates or synchronises.
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
@@ -257,6 +260,25 @@ class Plan:
     def sku(self) -> KernelSku:
         """Identity of the kernel that contiguous tensors get."""
         return self._sku(self._engine.usual_variant())
+
+    @property
+    def key(self) -> str:
+        """What tells the plan from all others, as text: for caches and logs.
+
+        It begins with the SKU's text, and is the same in every process and for equal descriptors, preferences
+        and devices of one architecture. Other versions of baracuda may have other kernels for it.
+        """
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return f"{self.sku}/{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan's class, descriptor, preference and SKU as plain values, as `json.dumps` takes them."""
+        return {
+            "plan": type(self).__name__,
+            "desc": self._desc.to_json(),
+            "preference": dataclasses.asdict(self._preference or PlanPreference()),
+            "sku": self.sku.to_json(),
+        }
 
     def sku_for(self, args: Any) -> KernelSku:
         """Identity of the kernel that these tensors get."""
@@ -530,6 +552,12 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
     others = {*never, *engine.cross_row_outputs()}
     precision = engine.math_precision()
     summed = op.sum_ulp.get(element.value, 0.0) if engine.cross_row_outputs() else 0.0
+    scale = {name: text for name, text in op.scale.items() if name not in never}
+    if summed or op.column_outputs:
+        sums = {
+            name: scale.get(name, "abs(exact)") for name in engine.cross_row_outputs() if name not in never
+        }
+        scale |= {name: f"the sum over its terms of {text}" for name, text in sums.items()}
     return PrecisionGuarantee(
         math_precision=precision,
         accumulator=element.compute,
@@ -537,6 +565,7 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
         bit_stable_on_same_hardware=True,
         ulp=(_bound(op, element, engine) + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
+        scale=tuple(scale.items()),
     )
 
 

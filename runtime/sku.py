@@ -39,7 +39,10 @@ class PrecisionGuarantee:
         deterministic: equal inputs give equal bits.
         bit_stable_on_same_hardware: equal bits from run to run and process to process on one kind of card.
         ulp: largest error against the exact result at the given inputs, in units in the last place of the
-            output's dtype (of the result, or of the magnitude that the op's documentation names).
+            output's dtype, of the result or of the magnitude that `scale` names.
+        scale: pairs of an output and the magnitude that its bound is relative to, where that is not the
+            result alone: a formula of `ops.yaml`, over the tensors, the exact result (`exact`) and the parts
+            that the op's `ref_let` names. The larger one of it and the result counts.
         batch_invariant: outputs of which a row depends neither on the other rows nor on how many there are.
     """
 
@@ -49,11 +52,15 @@ class PrecisionGuarantee:
     bit_stable_on_same_hardware: bool
     ulp: float
     batch_invariant: tuple[str, ...]
+    scale: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class KernelSku:
     """Identity of the kernel behind a plan; hashable, and `to_json` gives plain data.
+
+    Plans that differ in shapes, numbers or options that no kernel depends on share it: `Plan.key` and
+    `Plan.to_json` tell them apart.
 
     Attributes:
         category: family of ops, such as "Reduction".

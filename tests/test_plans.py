@@ -7,6 +7,9 @@ import dataclasses
 import itertools
 import json
 import pickle
+import re
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,6 +21,7 @@ from small_problems import first_problem
 import baracuda
 import baracuda.kernels as kernels_of_plans
 from baracuda.codegen import kernels, verify
+from baracuda.codegen.formula import to_text
 from baracuda.codegen.spec.model import COMPUTE
 from baracuda.compile import loader
 from baracuda.dtypes import ElementKind
@@ -96,6 +100,13 @@ def test_the_guarantee(backend, op, direction, dtype):
     assert guarantee.deterministic
     assert guarantee.bit_stable_on_same_hardware
     assert guarantee.ulp == bound(prepared.problem)
+    named = {name: to_text(op.scale[name]) for name in prepared.problem.outputs() if name in op.scale}
+    got = dict(guarantee.scale)
+    assert {**got, **named}.keys() == got.keys()
+    for name, told in got.items():
+        is_sum = name in prepared.problem.summed() and op.family.template != "attention"
+        text = named.get(name, "abs(exact)")
+        assert told == (f"the sum over its terms of {text}" if is_sum else text)
     assert set(guarantee.batch_invariant) <= set(prepared.problem.outputs())
 
 
@@ -418,3 +429,32 @@ def test_every_descriptor_as_itself_and_as_plain_data(op, direction):
     assert hash(desc.replace()) == hash(desc)
     plain = json.loads(json.dumps(desc.to_json()))
     assert type(desc)(**plain) == desc
+
+
+def test_keys_tell_plans_apart():
+    """By every field of the descriptor and by the preference, where the SKU has the kernel alone."""
+    import baracuda as bc
+
+    stream = bc.Stream.host()
+    desc = bc.RopeDescriptor(batch_size=1, num_heads=1, seq_len=2, head_dim=8, element="f32")
+    changes = (
+        {}, {"seq_len": 3}, {"layout": "half"}, {"base": 500000.0}, {"scaling": "linear"},
+        {"scaling": "linear", "factor": 2.0}, {"rotary_dim": 4}, {"element": "f64"},
+    )  # fmt: skip
+    plans = [bc.RopePlan.select(stream, desc.replace(**change)) for change in changes]
+    plans.append(bc.RopeBackwardPlan.select(stream, bc.RopeBackwardDescriptor(**desc.to_json())))
+    plans.append(bc.RopePlan.select(stream, desc, bc.PlanPreference(max_workspace=0)))
+    keys = [plan.key for plan in plans]
+    assert len({*keys}) == len(keys)
+    assert len({plan.sku for plan in plans}) < len(keys)
+    assert bc.RopePlan.select(stream, desc.replace(), bc.PlanPreference()).key == keys[0]
+    assert pickle.loads(pickle.dumps(plans[0])).key == keys[0]
+    assert re.fullmatch(r"rope/f32/contig/host/[0-9a-f]{16}", keys[0])
+    text = f"import baracuda as bc; desc = bc.RopeDescriptor(**{desc.to_json()}); "
+    text += "print(bc.RopePlan.select(bc.Stream.host(), desc).key)"
+    told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == keys[0]
+    assert all(key.startswith(f"{plan.sku}/") for key, plan in zip(keys, plans, strict=True))
+    plain = json.loads(json.dumps(plans[5].to_json()))
+    assert (plain["plan"], plain["desc"]["factor"], plain["sku"]["variant"]) == ("RopePlan", 2.0, "contig")
+    assert plain["preference"] == {"max_workspace": None, "allow_tf32": False}

@@ -366,6 +366,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in floats) + "}",
         "sum_ulp": _sum_bounds(op, program),
+        "scale": _scales(op, program),
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
@@ -411,6 +412,22 @@ def _sum_bounds(op: Op, program: Program) -> str:
     if op.family.template != "map" or not more or not summed_outputs(op, program):
         return ""
     return "{" + ", ".join(f'"{dtype}": {more[dtype]!r}' for dtype in op.dtypes if dtype in more) + "}"
+
+
+def _scales(op: Op, program: Program) -> str:
+    """The magnitudes that the bounds of outputs are multiples of, where the spec names some."""
+    texts = {name: to_text(op.scale[name]) for name in program.written if name in op.scale}
+    items = [f'"{name}": {json.dumps(text)}' for name, text in texts.items()]
+    line = "{" + ", ".join(items) + "}"
+    if not items or len(f"            scale={line},") <= _WIDTH:
+        return line if items else ""
+    for place, (name, text) in enumerate(texts.items()):
+        if len(f"                {items[place]},") > _WIDTH:
+            parts = textwrap.wrap(text, _WIDTH - len('                    ""'), drop_whitespace=False)
+            items[place] = (
+                f'"{name}": (\n' + "".join(f"        {json.dumps(part)}\n" for part in parts) + "    )"
+            )
+    return "{\n" + "".join(f"    {item},\n" for item in items) + "}"
 
 
 def _attribute_lines(op: Op, program: Program) -> Iterator[str]:

@@ -172,6 +172,7 @@ class BinaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            scale={"y": "abs(a * (1 - weight)) + abs(b * weight)"},
         ),
     }
 
@@ -819,6 +820,7 @@ class BinaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"y": "abs(max(a, b)) + exp(-abs(a - b))"},
         ),
         BinaryKind.LOGADDEXP2: OpRecord(
             name="logaddexp2",
@@ -836,6 +838,7 @@ class BinaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"y": "abs(max(a, b)) + exp2(-abs(a - b))"},
         ),
         BinaryKind.XLOGY: OpRecord(
             name="xlogy",

@@ -387,6 +387,7 @@ class GatedActivationBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            scale={"db": "abs(dy * a) * (1 + min(abs(b), 2000)) * sigmoid(b)"},
         ),
         GatedActivationKind.GEGLU: OpRecord(
             name="geglu_backward",
@@ -404,6 +405,12 @@ class GatedActivationBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            scale={
+                "db": (
+                    "abs(dy * a) * ((1 if b > 0 else 0) + (1 + min(abs(b), 1000)) * exp(-min(b * b / 2, "
+                    "11000)))"
+                ),
+            },
         ),
         GatedActivationKind.GEGLU_TANH: OpRecord(
             name="geglu_tanh_backward",
@@ -421,6 +428,12 @@ class GatedActivationBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            scale={
+                "db": (
+                    "abs(dy * a) * ((1 if b > 0 else 0) + (1 + min(abs(b), 40)) * exp(-min(b * b / 2, "
+                    "11000)))"
+                ),
+            },
         ),
     }
 

@@ -244,6 +244,7 @@ class RMSNormPlan(Plan):
             state="aaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
+            scale={"y": "abs(exact) + abs(weight) * smallest_normal"},
             column_inputs=("gamma",),
         ),
     }
@@ -390,6 +391,14 @@ class RMSNormBackwardPlan(Plan):
             state="a",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
+            scale={
+                "dx": (
+                    "abs(gradient) + abs(unit) * sum(abs(gradient * unit)) / extent + "
+                    "((maximum(abs(gradient)) + 1 / rms) * smallest_normal if maximum(abs(dy * weight)) * "
+                    "extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
+                ),
+                "dgamma": "abs(exact) + abs(dy) * smallest_normal",
+            },
             column_inputs=("gamma",),
             column_outputs=("dgamma",),
         ),
@@ -680,6 +689,13 @@ class LayerNormPlan(Plan):
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 24.0, "f64": 24.0},
             contraction=False,
+            scale={
+                "y": (
+                    "abs(centred / deviation * weight) + abs(bias) + abs(weight) * (maximum(x) - minimum(x)) "
+                    "/ deviation * min(1, 1e-06 / epsilon)"
+                ),
+                "mean": "sum(abs(x)) / extent",
+            },
             column_inputs=("gamma", "beta"),
         ),
     }
@@ -822,6 +838,14 @@ class LayerNormBackwardPlan(Plan):
             state="aa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 24.0, "f64": 24.0},
             contraction=False,
+            scale={
+                "dx": (
+                    "abs(gradient) + sum(abs(gradient)) / extent + abs(unit) * sum(abs(gradient * unit)) / "
+                    "extent + ((maximum(abs(gradient)) + rstd) * smallest_normal if maximum(abs(dy * weight))"
+                    " * extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
+                ),
+                "dgamma": "abs(exact) + abs(dy) * smallest_normal",
+            },
             column_inputs=("gamma",),
             column_outputs=("dgamma", "dbeta"),
         ),

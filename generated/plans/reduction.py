@@ -204,6 +204,7 @@ class ReducePlan(Plan):
             state="a",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
+            scale={"y": "sum(abs(x))"},
         ),
         ReduceKind.MEAN: OpRecord(
             name="reduce_mean",
@@ -221,6 +222,7 @@ class ReducePlan(Plan):
             state="a",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
+            scale={"y": "sum(abs(x)) / extent"},
         ),
         ReduceKind.MAX: OpRecord(
             name="reduce_max",
@@ -308,6 +310,7 @@ class ReducePlan(Plan):
             state="aa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            scale={"y": "abs(exact) + 1"},
         ),
         ReduceKind.VAR: OpRecord(
             name="reduce_var",
@@ -325,6 +328,7 @@ class ReducePlan(Plan):
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
+            scale={"mean": "sum(abs(x)) / extent"},
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std",
@@ -342,6 +346,7 @@ class ReducePlan(Plan):
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
+            scale={"mean": "sum(abs(x)) / extent"},
         ),
     }
 
@@ -585,6 +590,7 @@ class ReduceBackwardPlan(Plan):
             state="aa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            scale={"dx": "abs(exact) * min(1 + maximum(x) - x, 800)"},
         ),
         ReduceKind.VAR: OpRecord(
             name="reduce_var_backward",
@@ -602,6 +608,7 @@ class ReduceBackwardPlan(Plan):
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
+            scale={"dx": "abs(dy) * 2 * (maximum(x) - minimum(x)) / max(extent - correction, 1)"},
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std_backward",
@@ -619,6 +626,7 @@ class ReduceBackwardPlan(Plan):
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
+            scale={"dx": "abs(dy) / sqrt(max(extent - correction, 1))"},
         ),
     }
     ALTERNATIVES = (

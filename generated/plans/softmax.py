@@ -135,6 +135,7 @@ class SoftmaxPlan(Plan):
             state="aa",
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            scale={"y": "abs(exact) * min(1 + maximum(x) - x, 800)"},
         ),
         SoftmaxKind.LOG_SOFTMAX: OpRecord(
             name="log_softmax",
@@ -152,6 +153,7 @@ class SoftmaxPlan(Plan):
             state="aa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            scale={"y": "abs(exact) + 1"},
         ),
     }
     ALTERNATIVES = (
@@ -174,6 +176,7 @@ class SoftmaxPlan(Plan):
                 state="aa",
                 ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
                 contraction=False,
+                scale={"y": "abs(exact) * min(1 + maximum(x) - x, 800)"},
             ),
         ),
         (
@@ -195,6 +198,7 @@ class SoftmaxPlan(Plan):
                 state="aa",
                 ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
                 contraction=False,
+                scale={"y": "abs(exact) + 1"},
             ),
         ),
     )
@@ -281,6 +285,7 @@ class SoftmaxBackwardPlan(Plan):
             state="aa",
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            scale={"dx": "1.5 * max(abs(y), smallest_normal) * (abs(dy) + sum(abs(dy * y)))"},
             choices={"masked_row": ("zero", "nan")},
         ),
         SoftmaxKind.LOG_SOFTMAX: OpRecord(
@@ -299,6 +304,7 @@ class SoftmaxBackwardPlan(Plan):
             state="aaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
+            scale={"dx": "abs(dy) + sum(abs(dy))"},
         ),
     }
     ALTERNATIVES = (
@@ -321,6 +327,7 @@ class SoftmaxBackwardPlan(Plan):
                 state="aaa",
                 ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
                 contraction=False,
+                scale={"dx": "abs(dy) + sum(abs(dy))"},
             ),
         ),
     )

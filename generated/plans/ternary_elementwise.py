@@ -230,6 +230,7 @@ class TernaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            scale={"y": "abs(a * (1 - c)) + abs(b * c)"},
         ),
         TernaryKind.FMA: OpRecord(
             name="fma",
@@ -247,6 +248,7 @@ class TernaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
+            scale={"y": "(abs(a * b) + abs(c)) / 1024"},
         ),
         TernaryKind.ADDCMUL: OpRecord(
             name="addcmul",
@@ -264,6 +266,7 @@ class TernaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 2.0, "f64": 2.0},
             contraction=False,
+            scale={"y": "abs(a) + abs(factor * b * c)"},
         ),
         TernaryKind.ADDCDIV: OpRecord(
             name="addcdiv",
@@ -281,6 +284,7 @@ class TernaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            scale={"y": "abs(a) + abs(factor * b / c)"},
         ),
     }
 

@@ -1303,6 +1303,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"y": "abs(exact) + (max(1, lgamma(abs(x))) if x < 0 else 1)"},
         ),
         UnaryKind.DIGAMMA: OpRecord(
             name="digamma",
@@ -1320,6 +1321,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"y": "abs(exact) + 4 + log1p(abs(x))"},
         ),
         UnaryKind.I0: OpRecord(
             name="i0",
@@ -2350,6 +2352,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
+            scale={"dx": "abs(dy) * (1 + min(abs(x), 2000)) * sigmoid(x)"},
         ),
         UnaryKind.SIGMOID: OpRecord(
             name="sigmoid_backward",
@@ -2571,6 +2574,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"dx": "abs(exact) + abs(dy) * (4 + log1p(abs(x)))"},
         ),
         UnaryKind.DIGAMMA: OpRecord(
             name="digamma_backward",
@@ -2656,6 +2660,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"dx": "abs(exact) + abs(dy) / (1 + abs(x))"},
         ),
         UnaryKind.SINC: OpRecord(
             name="sinc_backward",
@@ -2673,6 +2678,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"dx": "abs(exact) + abs(dy) * min(abs(x), 2 / abs(x))"},
         ),
         UnaryKind.ENTR: OpRecord(
             name="entr_backward",
@@ -2690,6 +2696,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"dx": "abs(dy) * (abs(log(x)) + 1)"},
         ),
         UnaryKind.GELU: OpRecord(
             name="gelu_backward",
@@ -2707,6 +2714,11 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={
+                "dx": (
+                    "abs(dy) * ((1 if x > 0 else 0) + (1 + min(abs(x), 1000)) * exp(-min(x * x / 2, 11000)))"
+                ),
+            },
         ),
         UnaryKind.GELU_TANH: OpRecord(
             name="gelu_tanh_backward",
@@ -2724,6 +2736,9 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
+            scale={
+                "dx": "abs(dy) * ((1 if x > 0 else 0) + (1 + min(abs(x), 40)) * exp(-min(x * x / 2, 11000)))",
+            },
         ),
         UnaryKind.MISH: OpRecord(
             name="mish_backward",
@@ -2741,6 +2756,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            scale={"dx": "abs(dy) * (1 + 4 * min(abs(x), 2000)) * sigmoid(x)"},
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
             name="log_sigmoid_backward",
@@ -4207,6 +4223,7 @@ class AffinePlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
+            scale={"y": "(abs(scale * x) + abs(shift)) / 1024"},
         ),
     }
 
