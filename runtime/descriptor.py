@@ -178,10 +178,11 @@ class Descriptor:
 
     def _check_idle(self, where: str, given: Mapping[str, str], names: tuple[str, ...]) -> None:
         """Refuse values of fields that nothing reads; a default is none."""
-        for name in names:
-            if name not in self.RULES:
+        fields: Any = self
+        for name, field in fields.__dataclass_fields__.items():
+            if name not in names:
                 continue
-            default, got = type(self).__dataclass_fields__[name].default, getattr(self, name)
+            default, got = field.default, getattr(self, name)
             if got != default:
                 kind, *options = given.items()
                 reader = " with ".join([kind[1], *(f"{option} {word}" for option, word in options)])

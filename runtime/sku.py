@@ -113,8 +113,9 @@ class PlanPreference:
     allow_tf32: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_workspace, int | None):
-            got = type(self.max_workspace).__name__
+        given: Any = self.max_workspace
+        if not isinstance(given, int | None):
+            got = type(given).__name__
             raise TypeError(f"PlanPreference: max_workspace is a {got}, want an int or None")
         if self.max_workspace is not None and self.max_workspace < 0:
             raise InvalidProblem(f"PlanPreference: max_workspace is {self.max_workspace}, want at least 0")

@@ -458,3 +458,22 @@ def test_keys_tell_plans_apart():
     plain = json.loads(json.dumps(plans[5].to_json()))
     assert (plain["plan"], plain["desc"]["factor"], plain["sku"]["variant"]) == ("RopePlan", 2.0, "contig")
     assert plain["preference"] == {"max_workspace": None, "allow_tf32": False}
+
+
+@pytest.mark.parametrize("element", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("weight", [1e-50, -1e-50, 5e-324, 1e-40])
+def test_lerp_of_an_infinite_end_by_a_tiny_weight(element, weight):
+    """A weight that is 0 in the compute type alone still leads to what is infinite."""
+    import baracuda as bc
+
+    dtype = ElementKind.parse(element).numpy
+    a, b = np.array(
+        [[1, 0, 1, np.inf, np.inf, 1, -np.inf], [np.inf, -np.inf, -np.inf, np.inf, 1, 2, np.inf]], dtype
+    )
+    y = np.empty_like(a)
+    desc = bc.BinaryParamDescriptor(kind="lerp", shape=a.shape, element=element, param=weight)
+    bc.BinaryParamPlan.select(bc.Stream.host(), desc)(a=a, b=b, y=y)
+    sign = np.copysign(1, weight)
+    middle = np.nan if weight > 0 else -np.inf
+    want = np.array([sign * np.inf, sign * -np.inf, sign * -np.inf, np.inf, np.inf, 1, middle], dtype)
+    np.testing.assert_array_equal(y, want)

@@ -111,7 +111,8 @@ def _lerp_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]
     rest = 1 - weight
     at_a = weight == 0
     at_b = weight == 1
-    return (rest, weight, at_a, at_b)
+    sign = math.copysign(1, weight)
+    return (rest, weight, sign, at_a, at_b)
 
 
 def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -138,7 +139,10 @@ class BinaryParamPlan(Plan):
         beyond = z > far if far > 0 else z < far
         between = z if beyond == (t > 1) or isnan(z) else far
         mixed = a * rest + b * weight
-        y = a if at_a else b if at_b else mixed if (a < 0) != (b < 0) else between
+        sign = copysign(1, weight)
+        lost = abs(b) == inf and isnan(b * weight)
+        y = a if at_a else b if at_b else a + b * sign if lost and a != b else mixed if (a < 0) != (b < 0)
+            else between
 
     `select` checks a BinaryParamDescriptor and compiles or loads its kernels.
     `run` takes BinaryParamArgs: tensors with any strides, zero and negative ones included.
@@ -167,7 +171,7 @@ class BinaryParamPlan(Plan):
             required=frozenset({"a", "b", "y"}),
             accepted=frozenset({"a", "b", "y"}),
             batch_invariant=("y",),
-            attributes="aabb",
+            attributes="aaabb",
             fold=_lerp_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},

@@ -10,7 +10,9 @@
 //   beyond = z > far if far > 0 else z < far
 //   between = z if beyond == (t > 1) or isnan(z) else far
 //   mixed = a * rest + b * weight
-//   y = a if at_a else b if at_b else mixed if (a < 0) != (b < 0) else between
+//   sign = copysign(1, weight)
+//   lost = abs(b) == inf and isnan(b * weight)
+//   y = a if at_a else b if at_b else a + b * sign if lost and a != b else mixed if (a < 0) != (b < 0) else between
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -23,6 +25,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     A rest;  // 1 - weight
     A weight;
+    A sign;  // copysign(1, weight)
     bool at_a;  // weight == 0
     bool at_b;  // weight == 1
 
@@ -38,7 +41,9 @@ struct Formula {
         const bool beyond = far > A(0) ? z > far : z < far;
         const A between = ((beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
         const A mixed = a * rest + b * weight;
-        out[0] = at_a ? a : (at_b ? b : ((a < A(0)) != (b < A(0)) ? mixed : between));
+        const bool lost = (baracuda::abs(b) == baracuda::inf<A>) & baracuda::isnan(b * weight);
+        out[0] = at_a ? a : (at_b ? b : ((lost & (a != b)) ? a + b * sign
+            : ((a < A(0)) != (b < A(0)) ? mixed : between)));
     }
 };
 
