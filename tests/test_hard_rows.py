@@ -90,6 +90,63 @@ def test_equal_numbers(backend, kind, dtype, extent):
     assert np.all(np.abs(y[:, 0] - want) <= bound * np.spacing(want.astype(DTYPES[dtype])))
 
 
+def equal_rows(dtype, extent, seed=4):
+    """60 numbers, each of them a row; and the numbers in more than double precision."""
+    numbers = np.random.default_rng(seed).uniform(1, 2, 60).astype(DTYPES[dtype])
+    return np.repeat(numbers[:, None], extent, 1), numbers.astype(np.longdouble)
+
+
+def within(plan_class, desc, got, want, scale=None):
+    """Whether a result is within the plan's bound, in last places of a magnitude."""
+    bound = plan_class.select(bc.Stream.host(), desc).precision_guarantee.ulp
+    unit = np.spacing((np.abs(want) if scale is None else scale).astype(got.dtype))
+    return np.all(np.abs(got - want) <= bound * unit)
+
+
+@pytest.mark.parametrize("extent", [128, 1000, 4096, 5000, 100_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_norms_of_equal_numbers(backend, dtype, extent):
+    """Means of squares, and what the gradient of a row sums over it."""
+    x, numbers = equal_rows(dtype, extent)
+    known = {"input_shape": x.shape, "norm_axes": (1,), "element": dtype, "has_gamma": False}
+    desc = bc.RMSNormDescriptor(**known, eps=0.0)
+    y, rms = run(backend, bc.RMSNormPlan, desc, "y", "rms", x=x)
+    assert within(bc.RMSNormPlan, desc, rms[:, 0], numbers)
+    assert within(bc.RMSNormPlan, desc, y, np.ones(x.shape, np.longdouble))
+    dy, gradients = equal_rows(dtype, extent, seed=5)
+    desc = bc.RMSNormBackwardDescriptor(**known)
+    (dx,) = run(backend, bc.RMSNormBackwardPlan, desc, "dx", dy=dy, x=x, rms=rms)
+    size = rms[:, 0].astype(np.longdouble)
+    gradient, unit = gradients / size, numbers / size
+    want, scale = gradient - unit * (gradient * unit), gradient + unit * (gradient * unit)
+    assert within(bc.RMSNormBackwardPlan, desc, dx, want[:, None], scale[:, None])
+
+
+@pytest.mark.parametrize("count", [128, 1000, 4096, 20_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sums_of_equal_rows(backend, dtype, count):
+    """Gradients that are summed over rows or over broadcast axes."""
+    kind, (columns, numbers) = DTYPES[dtype], equal_rows(dtype, count)
+    dy, want = np.ascontiguousarray(columns.T), numbers * count
+    ones = {"x": np.ones(dy.shape, kind), "gamma": np.ones(60, kind)}
+    known = {"input_shape": dy.shape, "norm_axes": (1,), "element": dtype, "want_dx": False}
+    desc = bc.RMSNormBackwardDescriptor(**known)
+    given = {**ones, "dy": dy, "rms": np.ones((count, 1), kind)}
+    (dgamma,) = run(backend, bc.RMSNormBackwardPlan, desc, "dgamma", **given)
+    assert within(bc.RMSNormBackwardPlan, desc, dgamma, want)
+    desc = bc.LayerNormBackwardDescriptor(**known)
+    given = {**ones, "dy": dy, "mean": np.zeros((count, 1), kind), "rstd": np.ones((count, 1), kind)}
+    for found in run(backend, bc.LayerNormBackwardPlan, desc, "dgamma", "dbeta", **given):
+        assert within(bc.LayerNormBackwardPlan, desc, found, want)
+    desc = bc.BinaryBackwardDescriptor(kind="add", shape=dy.shape, b_shape=(60,), element=dtype)
+    (db,) = run(backend, bc.BinaryBackwardPlan, desc, "db", dy=dy)
+    assert within(bc.BinaryBackwardPlan, desc, db, want)
+    desc = bc.BinaryBackwardDescriptor(kind="mul", shape=dy.shape, b_shape=(60,), element=dtype)
+    given = {"dy": dy, "a": ones["x"], "b": ones["gamma"]}
+    (db,) = run(backend, bc.BinaryBackwardPlan, desc, "db", **given)
+    assert within(bc.BinaryBackwardPlan, desc, db, want)
+
+
 def test_a_small_share_of_a_large_norm(backend):
     x = np.array([1e-10, 1e34], np.float32)
     y, dy = np.array([1e34], np.float32), np.array([1e30], np.float32)
