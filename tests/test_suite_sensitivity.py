@@ -24,9 +24,9 @@ SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10), (2, 3, 4, 12), (11
 # So long that a warp takes more than 32 chunks in turn where one block has the row, and that several warps
 # merge the states of the blocks where many have it.
 LONG_SHAPES = [(1_200_000,)]
-# Rows of which a block holds a few of a group at once: some mapped while the next are aggregated, or batch by
-# batch; each row a chunk or two.
-HELD = [(DTYPE, (9, 2600)), (DTYPE, (9, 5000)), ("f16", (9, 5000))]
+# Rows of which a block holds a few of a group at once: some mapped while the next are aggregated, or, where a
+# thread has more columns than registers, batch by batch; each row a chunk or several.
+HELD = [(DTYPE, (9, 2600)), ("f16", (9, 5000)), (DTYPE, (9, 10400))]
 # The first comes again in another order of threads.
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed", "contiguous"]
 # Of maps: the layouts of inputs and outputs, for extents of several tiles.
