@@ -1,4 +1,4 @@
-"""More elements than 32 bits count. On the host executor, which is slower, the same tests have a few thousand."""
+"""More elements than 32 bits count; on the host executor, which is slower, a few thousand."""
 
 from __future__ import annotations
 
