@@ -26,8 +26,8 @@ SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10), (2, 3, 4, 12), (11
 # merge the states of the blocks where many have it.
 LONG_SHAPES = [(1_200_000,)]
 # Rows of which a block holds a few of a group at once: some mapped while the next are aggregated, or, where a
-# thread has more columns than registers, batch by batch; each row a chunk or several.
-HELD = [(DTYPE, (9, 2600)), ("f16", (9, 5000)), (DTYPE, (9, 10400))]
+# thread has more columns than registers, batch by batch, a row or (of two sums) two; each a chunk or several.
+HELD = [(DTYPE, (9, 2600)), ("f16", (9, 5000)), (DTYPE, (9, 10400)), ("f16", (9, 8200))]
 # The first comes again in another order of threads.
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed", "contiguous"]
 # Of tiles: 16 bits, where matrix instructions take other paths.
@@ -264,7 +264,7 @@ HEADER_FAULTS = [
 def reaching(tree, header):
     """Ops and directions whose kernels include a header, however indirectly; one a set of kernel variants.
 
-    Kernels that read flags, or what all rows share, are another set.
+    Kernels that read flags, or what all rows share, or sum over rows more than once, are another set.
     """
 
     def reaches(name, seen=()):
@@ -279,7 +279,11 @@ def reaching(tree, header):
             text = tree[source_of(op, direction)]
             if any(reaches(name) for name in re.findall(r"#include <(baracuda/\w+\.cuh)>", text)):
                 programs = [p for p in op.all_programs() if p.direction == direction]
-                own = any(p.flags for p in programs), any(p.column_inputs for p in programs)
+                own = (
+                    any(p.flags for p in programs),
+                    any(p.column_inputs for p in programs),
+                    max(len(p.column_outputs) for p in programs),
+                )
                 found.setdefault((direction, variants_of(op, direction), own), (op, direction))
     return list(found.values())
 

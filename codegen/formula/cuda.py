@@ -14,8 +14,12 @@ _SELECT, _OR, _AND, _COMPARE, _SHIFT, _SUM, _PRODUCT, _UNARY, _ATOM = range(9)
 _LEVEL = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
 _DOUBLES = (F64, WIDE)
 _CPP_TYPE = {
-    "compute": "A", "whole": "A", "f64": "double", "wide": "double",
-    "int": "baracuda::i64", "bool": "bool",
+    "compute": "A",
+    "whole": "A",
+    "f64": "double",
+    "wide": "double",
+    "int": "baracuda::i64",
+    "bool": "bool",
 }
 
 
