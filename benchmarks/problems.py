@@ -73,6 +73,8 @@ def describe(
             values[name] = len(domain) - 1
         elif rule == "element":
             values[name] = element
+        elif rule == "target" and field.default is dataclasses.MISSING:
+            values[name] = "bf16" if element == "f32" else "f32"
         elif isinstance(rule, type) and isinstance(kind, rule):
             values[name] = kind
         elif field.default is dataclasses.MISSING:
@@ -118,10 +120,13 @@ def given(plan: type[Plan], desc: Any) -> tuple[str, ...]:
 
 
 def stored(rule: TensorRule, desc: Any, element: bc.ElementKind) -> bc.ElementKind:
-    """The element kind of a tensor: its own, the problem's, or the one that this is computed in."""
+    """The element kind of a tensor: its own, one that the descriptor names, or the problem's."""
     if rule.element in {str(kind) for kind in bc.ElementKind}:
         return bc.ElementKind.parse(rule.element)
-    return element.compute if getattr(desc, rule.element or "", "") == "compute" else element
+    chosen = getattr(desc, rule.element or "", None)
+    if isinstance(chosen, bc.ElementKind):
+        return chosen
+    return element.compute if chosen == "compute" else element
 
 
 @dataclass(frozen=True)
