@@ -1,12 +1,13 @@
 """Maps of the spec over contiguous, permuted, sliced and broadcast tensors, beside PyTorch and a device copy.
 
-Every op of every plan class that works element by element, at 134,217,728 elements: of floats, and of integers
-and truth values where --dtypes names them (or --kinds an op that has nothing else). In the other layouts the
-outputs stay contiguous; the inputs are transposed, have stride 0 on the first axis (row-broadcast), have rows
-with a gap behind each (sliced), or are [B, S, H, D] where the outputs are [B, H, S, D] (bshd inputs). Where
-an operand has a shape of its own, it is also broadcast to the domain, and its gradient summed over what was
-broadcast. `--kinds usual` stands for the kinds that models are made of (USUAL below), and `--layouts` picks
-layouts: their speed is judged by `--kinds usual --dtypes bf16,f32 --layouts contig,row-broadcast,sliced`.
+Every op of every plan class that works element by element, at 134,217,728 elements: of floats, and of
+integers and truth values where --dtypes names them (or --kinds an op that has nothing else). In the other
+layouts the outputs stay contiguous; the inputs are transposed, have stride 0 on the first axis
+(row-broadcast), have rows with a gap behind each (sliced), or are [B, S, H, D] where the outputs are [B, H,
+S, D] (bshd inputs). Where an operand has a shape of its own, it is also broadcast to the domain, and its
+gradient summed over what was broadcast. `--kinds usual` stands for the kinds that models are made of (USUAL
+below), and `--layouts` picks layouts: their speed is judged by `--kinds usual --dtypes bf16,f32 --layouts
+contig,row-broadcast,sliced`.
 Prints a table, and writes elementwise.json and elementwise.md with --out.
 Exits 1 where a plan failed or was wrong.
 """
