@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,10 +26,12 @@ SHAPES = [(5, 7), (3, 1100), (1100, 3), (20000,), (4, 6, 10), (2, 3, 4, 12), (11
 # merge the states of the blocks where many have it.
 LONG_SHAPES = [(1_200_000,)]
 # Rows of which a block holds a few of a group at once: some mapped while the next are aggregated, or, where a
-# thread has more columns than registers, batch by batch; each row a chunk or several.
-HELD = [(DTYPE, (9, 2600)), ("f16", (9, 5000)), (DTYPE, (9, 10400))]
+# thread has more columns than registers, batch by batch, a row or (of two sums) two; each a chunk or several.
+HELD = [(DTYPE, (9, 2600)), ("f16", (9, 5000)), (DTYPE, (9, 10400)), ("f16", (9, 8200))]
 # The first comes again in another order of threads.
 LAYOUTS = ["contiguous", "misaligned", "every second column", "all axes permuted", "reversed", "contiguous"]
+# Of tiles: 16 bits, where matrix instructions take other paths.
+HALF = "f16"
 # Of maps: the layouts of inputs and outputs, for extents of several tiles.
 TURNED = ["contiguous", *[("transposed", "contiguous")] * 4]
 TURNED_SHAPES = [(72, 136), (35, 141)]
@@ -46,26 +49,44 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("mutants")
 
 
+class Case(NamedTuple):
+    """A problem in several layouts of tensors, each with an order of threads.
+
+    Attributes:
+        problem: the problem.
+        layouts: of all tensors, or pairs: of inputs, of outputs.
+        preference: a `PlanPreference`.
+        spoiled: an input in whose last row NaNs are.
+        unwanted: arguments that are left out.
+    """
+
+    problem: Any
+    layouts: list
+    preference: Any = None
+    spoiled: str | None = None
+    unwanted: tuple[str, ...] = ()
+
+
 def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
     """What the checks find: the reference, layouts, guards, orders of threads; each with a case's number."""
     orders = ORDERS if backend.kind == "host" else ORDERS[:1]
     options = {"every_option": False, "broadcast": True, "package": package}
     problems = verify.problems(op, direction, DTYPE, SHAPES, **options)
     problems = problems[::2] if len(problems) > len(SHAPES) else problems
-    cases = [(problem, None, LAYOUTS, None) for problem in problems]
+    cases = [Case(problem, LAYOUTS) for problem in problems]
     if long:
         problem = verify.problems(op, direction, DTYPE, LONG_SHAPES, **options)[0]
-        cases += [(problem, PlanPreference(max_workspace=most), LAYOUTS[:2], None) for most in (None, 0)]
+        cases += [Case(problem, LAYOUTS[:2], PlanPreference(max_workspace=most)) for most in (None, 0)]
         cases += tiled(op, direction, options) if op.family.tiles else []
         if op.family.template == "map":
             turned = verify.problems(op, direction, DTYPE, TURNED_SHAPES, **options | {"broadcast": False})
-            cases += [(problem, None, TURNED, None) for problem in turned]
+            cases += [Case(problem, TURNED) for problem in turned]
     if long and has_column_sums(op, direction):
         monkeypatch.setattr(column_sums, "LEAST_ROWS", 8)  # so that a few rows are several batches of a group
         held = [verify.problems(op, direction, dtype, [shape], **options)[0] for dtype, shape in HELD]
-        cases += [(problem, None, ["contiguous"] * len(orders), None) for problem in held]
+        cases += [Case(problem, ["contiguous"] * len(orders)) for problem in held]
     found = set()
-    for turn, (problem, preference, several, spoiled) in enumerate(cases):
+    for turn, (problem, several, preference, spoiled, unwanted) in enumerate(cases):
         profile = PROFILES[turn % len(PROFILES)] if spoiled is None else "normal"
         values = verify.inputs_for(problem, profile, every=turn % 3 > 0)
         if spoiled in values:
@@ -77,7 +98,9 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
                 of_inputs, of_outputs = layout if isinstance(layout, tuple) else (layout, layout)
                 layouts = dict.fromkeys(problem.tensors(), of_outputs)
                 layouts |= dict.fromkeys(problem.inputs(), of_inputs)
-                prepared = verify.prepare(backend, problem, values, layouts=layouts, preference=preference)
+                prepared = verify.prepare(
+                    backend, problem, values, layouts=layouts, unwanted=unwanted, preference=preference
+                )
                 prepared.launch()
                 got = prepared.outputs()
                 results.append({name: verify.bits_of(value).tobytes() for name, value in got.items()})
@@ -95,17 +118,35 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
 
 
 def tiled(op, direction, options):
-    """Several tiles along each axis, rows longer than a tile, and in each input a NaN that few rows see."""
+    """Several tiles along each axis, rows longer than a tile, and in each input a NaN that few rows see.
+
+    In 16 bits again; and without scratch memory and the outputs that need it, which has a kernel of its own.
+    """
     several = ["contiguous"] * len(ORDERS)
     # Options that no kernel depends on take turns. All warps of the last tile of queries have work.
     found = verify.problems(op, direction, DTYPE, [(2, 70, 150)] * 3, **options)
     turns = [problem.with_domain((1, 2, 128, 150)) for problem in found]
     long_rows = turns[0].with_fields(**dict.fromkeys(HEAD_SIZES[0], 150))
-    spoiled = itertools.product(turns[1:], turns[0].inputs())
+    half = replace(long_rows.with_domain((1, 2, 128, 70)), dtype=HALF)
+    short_rows, unwanted = turns[-1].with_fields(**HEAD_SIZES[0]), left_out(turns[-1])
     return [
-        *((problem, None, several, None) for problem in (*turns, long_rows)),
-        *((problem, None, several, name) for problem, name in spoiled),
+        *(Case(problem, several) for problem in (*turns, long_rows)),
+        *(Case(problem, several, spoiled=name) for problem in turns[1:] for name in problem.inputs()),
+        Case(half, several),
+        *(
+            Case(short_rows, several, spoiled=name, unwanted=unwanted)
+            for name in short_rows.inputs()
+            if unwanted
+        ),
     ]
+
+
+def left_out(problem):
+    """Scratch memory, and the sums over rows that it is for."""
+    rules = problem.op.family.tensors(problem.direction)
+    return tuple(
+        name for name in problem.tensors() if rules[name].io == "scratch" or rules[name].role == "column"
+    )
 
 
 CLEAN = {}
@@ -223,7 +264,7 @@ HEADER_FAULTS = [
 def reaching(tree, header):
     """Ops and directions whose kernels include a header, however indirectly; one a set of kernel variants.
 
-    Kernels that read flags, or what all rows share, are another set.
+    Kernels that read flags, or what all rows share, or sum over rows more than once, are another set.
     """
 
     def reaches(name, seen=()):
@@ -238,7 +279,11 @@ def reaching(tree, header):
             text = tree[source_of(op, direction)]
             if any(reaches(name) for name in re.findall(r"#include <(baracuda/\w+\.cuh)>", text)):
                 programs = [p for p in op.all_programs() if p.direction == direction]
-                own = any(p.flags for p in programs), any(p.column_inputs for p in programs)
+                own = (
+                    any(p.flags for p in programs),
+                    any(p.column_inputs for p in programs),
+                    max(len(p.column_outputs) for p in programs),
+                )
                 found.setdefault((direction, variants_of(op, direction), own), (op, direction))
     return list(found.values())
 
@@ -259,6 +304,7 @@ def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch,
         package = write_package(folder, name, {**tree, source: with_header(tree[source], header, broken)})
         # Two texts of one header cannot be in one C++ file.
         dtypes = {dtype for dtype, _ in HELD} if has_column_sums(op, direction) else {DTYPE}
+        dtypes |= {HALF} if op.family.tiles else set()
         for row in all_rows():
             if row.unit == source and row.dtype in dtypes:
                 preload([unit_of(row, package)], device)

@@ -138,7 +138,7 @@ template <class Tiles> struct SumsOfBlock {
         wait_for_copies<0>();
         if (Tiles::SPLIT > 1) join(sum);
     }
-    // The first group's sums become those of all groups, in their order.
+    // The first group's sums become those of all groups, in their order. The stages are free after the next barrier.
     BARACUDA_FN void join(Sum& sum) const {
         const int warp = int(threadIdx.x / 32), group = warp / Tiles::GROUP;
         A* const own = reinterpret_cast<A*>(stages) + warp % Tiles::GROUP * (Tiles::ITEMS * 32) + threadIdx.x % 32;
@@ -154,7 +154,6 @@ template <class Tiles> struct SumsOfBlock {
                 BARACUDA_UNROLL
                 for (int other = 0; other < Tiles::SPLIT - 1; ++other)
                     all[i] += own[(other * Tiles::GROUP * Tiles::ITEMS + i) * 32];
-        __syncthreads();
     }
 };
 

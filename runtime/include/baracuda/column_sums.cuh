@@ -258,12 +258,14 @@ template <class T, class Formula, class Operands> struct GroupWalk {
         if (AHEAD) send_for_columns(begin);
         BARACUDA_KEEP_LOOP
         for (int start = begin; start < end; start += AT_ONCE * LANES) {
-            if (!AHEAD) send_for_columns(start);
             Bytes<16> items[AT_ONCE][EI];
             BARACUDA_UNROLL
             for (int n = 0; n < AT_ONCE; ++n)
-                for (int i = 0; i < EI; ++i)
-                    if (start + n * LANES < end) items[n][i] = i < VI ? bit_cast<Bytes<16>>(pack_of(i, stage, k, start + n * LANES)) : coming[n][i < VI ? 0 : i - VI];
+                for (int i = 0; i < EI; ++i) {
+                    if (start + n * LANES >= end) continue;
+                    if (AHEAD && i >= VI) items[n][i] = coming[n][i < VI ? 0 : i - VI];
+                    else items[n][i] = bit_cast<Bytes<16>>(pack_of(i, stage, k, start + n * LANES));
+                }
             if (AHEAD) send_for_columns(start + AT_ONCE * LANES);
             BARACUDA_UNROLL
             for (int n = 0; n < AT_ONCE; ++n) {
