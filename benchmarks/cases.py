@@ -130,7 +130,7 @@ class DataMaker:
         known: dict[str, Any],
         peer: Peer | None,
     ) -> list[str]:
-        """Make the tensors that are not known yet: noise for inputs, whose names are given back, else NaN."""
+        """Make the tensors that are not known yet: noise for inputs, whose names are given back."""
         extent = numel(tuple(case.domain[axis] for axis in case.axes))
         shapes = plan.shapes(desc)
         made = []
@@ -138,18 +138,13 @@ class DataMaker:
             if rule.name in known or rule.name not in names:
                 continue
             shape = shapes[rule.name][0]
+            kind = stored(rule, desc, bc.ElementKind.parse(case.element))
             if rule.io == "in":
-                noise = self._noise(case, shape, peer, extent)
-                known[rule.name] = noise > 0 if rule.element == "bool" else noise
+                known[rule.name] = self._noise(case, kind, shape, peer, extent)
                 made.append(rule.name)
             else:
-                dtype = self.dtype(str(stored(rule, desc, bc.ElementKind.parse(case.element))))
                 known[rule.name] = self._bshd(
-                    case,
-                    shape,
-                    lambda extents, dtype=dtype: self.torch.full(
-                        extents, float("nan"), dtype=dtype, device=self.place
-                    ),
+                    case, shape, lambda extents, kind=kind: self._unwritten(extents, kind)
                 )
         return made
 
@@ -164,7 +159,33 @@ class DataMaker:
         """PyTorch's dtype of an element kind."""
         return getattr(self.torch, bc.ElementKind.parse(element).numpy.name)
 
-    def _noise(self, case: Case, shape: tuple[int, ...], peer: Peer | None, extent: int) -> Any:
+    def _unwritten(self, shape: tuple[int, ...], kind: bc.ElementKind) -> Any:
+        """An output of what no result is likely to be: NaN, the largest integer; true."""
+        dtype = self.dtype(str(kind))
+        if kind is bc.ElementKind.BOOL:
+            content: float | bool = True
+        else:
+            content = float("nan") if kind.is_float else self.torch.iinfo(dtype).max
+        return self.torch.full(shape, content, dtype=dtype, device=self.place)
+
+    def _random_numbers(self, shape: tuple[int, ...], kind: bc.ElementKind) -> Any:
+        """Standard normal numbers; truth values; integers of half the digits.
+
+        No integer is 0, which could not be divided by, and no product of two of them overflows.
+        """
+        dtype = self.dtype(str(kind))
+        if kind.is_float:
+            return self.torch.empty(shape, dtype=dtype, device=self.place).normal_(generator=self._random)
+        low, high = 0, 2
+        if kind is not bc.ElementKind.BOOL:
+            high = 1 << 4 * kind.itemsize - 1
+            low = -high if dtype.is_signed else 1
+        numbers = self.torch.randint(low, high, shape, dtype=dtype, device=self.place, generator=self._random)
+        return numbers.masked_fill_(numbers == 0, 1) if low < 0 else numbers
+
+    def _noise(
+        self, case: Case, kind: bc.ElementKind, shape: tuple[int, ...], peer: Peer | None, extent: int
+    ) -> Any:
         """Random numbers of a shape, in the case's layout."""
         stored = shape
         if case.layout == "transposed":
@@ -175,15 +196,9 @@ class DataMaker:
             stored = (shape[0], shape[2], shape[1], shape[3])
         elif case.layout == "row-broadcast" and len(shape) == len(case.domain):
             stored = (1, *shape[1:])
-        dtype = self.dtype(case.element)
-        normal = self._bshd(
-            case,
-            stored,
-            lambda extents: self.torch.empty(extents, dtype=dtype, device=self.place).normal_(
-                generator=self._random
-            ),
-        )
-        values = peer.noise(normal, extent) if peer is not None else normal
+        values = self._bshd(case, stored, lambda extents: self._random_numbers(extents, kind))
+        if peer is not None and kind.is_float:
+            values = peer.noise(values, extent)
         if case.layout == "transposed":
             return values.permute(*reversed(range(len(shape))))
         if case.layout == "sliced":

@@ -34,6 +34,11 @@ def _leaf(tensor: Any) -> Any:
     return tensor.detach().requires_grad_(tensor.is_floating_point())
 
 
+def _eps(torch: Any, dtype: Any) -> float:
+    """The distance of 1 from the next number of a dtype; 0 of integers and truth values, which are exact."""
+    return float(torch.finfo(dtype).eps) if dtype.is_floating_point else 0.0
+
+
 def _widened(tensor: Any) -> Any:
     """Numbers in float64, truth values as they are."""
     return tensor.detach().double() if tensor.is_floating_point() else tensor.detach()
@@ -163,7 +168,11 @@ class Bench:
         return lambda: torch.autograd.grad(y, leaves, data.dy, retain_graph=True)
 
     def _check(self, row: dict[str, Any], case: Case, peer: Peer, data: Data) -> None:
-        """Compare the plan's outputs with PyTorch in float64, on slices along an axis that is not reduced."""
+        """Compare the plan's outputs with PyTorch in float64, on slices along an axis that is not reduced.
+
+        Integers and truth values are compared exactly, with what PyTorch makes of the same. Where it does not
+        take the dtype there is nothing to compare with.
+        """
         torch = self.torch
         data.run.launch()
         self.timer.synchronize()
@@ -194,21 +203,31 @@ class Bench:
             leaves = [tensor for tensor in inputs if tensor.requires_grad]
             wanted = torch.autograd.grad(peer.forward(torch, desc, *inputs, *tables), leaves, sliced(data.dy))
         else:
-            wanted = [peer.forward(torch, desc, *inputs, *tables)]
+            try:
+                wanted = [peer.forward(torch, desc, *inputs, *tables)]
+            except NotImplementedError:
+                return
         outputs = [
             rule.name for rule in case.plan.TENSORS if rule.io == "out" and rule.name in data.run.tensors
         ]
         guarantee = data.run.plan.precision_guarantee
         eps, compute_eps = (
-            float(torch.finfo(self.make.dtype(kind)).eps) for kind in (case.element, guarantee.accumulator)
+            max(_eps(torch, dtype) for dtype in dtypes)
+            for dtypes in (
+                [data.run.tensors[name].dtype for name in outputs],
+                [self.make.dtype(guarantee.accumulator)],
+            )
         )
         # Some bounds grow with the row, as the errors of so many roundings do.
         extent = numel(tuple(case.domain[axis] for axis in case.axes))
-        allowed = SLACK * (max(guarantee.ulp, 1.0) * eps + extent**0.5 * compute_eps)
+        allowed = SLACK * (max(guarantee.ulp, 1.0) * eps + extent**0.5 * compute_eps) if eps else 0.0
         largest = 0.0
         for name, exact in zip(outputs, wanted, strict=False):
             got = sliced(data.run.tensors[name])
             reference = exact.reshape(got.shape)
+            if not got.is_floating_point():
+                largest = max(largest, float((got != reference).double().mean()))
+                continue
             # Where both have no value or the same infinity; a NaN of one alone is no small error.
             same = (got == reference) | (got.isnan() & reference.isnan())
             sizes = reference[reference.isfinite()].abs()
@@ -219,6 +238,8 @@ class Bench:
         row["error"] = {"relative": largest, "allowed": allowed}
         if not largest <= allowed:
             row["failed"] = f"wrong: the largest relative error is {largest:.2e}, allowed {allowed:.2e}"
+            if not allowed:
+                row["failed"] = f"wrong: {largest:.2%} of the results differ from PyTorch's"
             self.failed += 1
 
     # Tables
@@ -254,7 +275,7 @@ class Bench:
             f"{speed / eager['gbps']:.2f}" if ours and eager and "gbps" in eager else "-",
             f"{100 * speed / copy:.0f} %",
             f"{100 * spread:.1f} %",
-            f"{error['relative'] / error['allowed']:.2f}" if error else "-",
+            _error_cell(error),
         ]
 
 
@@ -262,3 +283,12 @@ def _cell(entry: Mapping[str, Any] | None) -> str:
     if not entry:
         return "-"
     return f"{entry['gbps']:.0f}" if "gbps" in entry else "failed"
+
+
+def _error_cell(error: Mapping[str, float] | None) -> str:
+    """The error beside the allowed one, where there is something to compare with."""
+    if not error:
+        return "-"
+    if error["allowed"]:
+        return f"{error['relative'] / error['allowed']:.2f}"
+    return "equal" if not error["relative"] else "unequal"

@@ -1,11 +1,13 @@
 """Maps of the spec over contiguous, permuted, sliced and broadcast tensors, beside PyTorch and a device copy.
 
-Every op of every plan class that works element by element, at 134,217,728 elements. In the other layouts the
-outputs stay contiguous; the inputs are transposed, have stride 0 on the first axis (row-broadcast), have rows
-with a gap behind each (sliced), or are [B, S, H, D] where the outputs are [B, H, S, D] (bshd inputs). Where
-an operand has a shape of its own, it is also broadcast to the domain, and its gradient summed over what was
-broadcast. `--kinds usual` stands for the kinds that models are made of (USUAL below), and `--layouts` picks
-layouts: their speed is judged by `--kinds usual --dtypes bf16,f32 --layouts contig,row-broadcast,sliced`.
+Every op of every plan class that works element by element, at 134,217,728 elements: of floats, and of
+integers and truth values where --dtypes names them (or --kinds an op that has nothing else). In the other
+layouts the outputs stay contiguous; the inputs are transposed, have stride 0 on the first axis
+(row-broadcast), have rows with a gap behind each (sliced), or are [B, S, H, D] where the outputs are [B, H,
+S, D] (bshd inputs). Where an operand has a shape of its own, it is also broadcast to the domain, and its
+gradient summed over what was broadcast. `--kinds usual` stands for the kinds that models are made of (USUAL
+below), and `--layouts` picks layouts: their speed is judged by `--kinds usual --dtypes bf16,f32 --layouts
+contig,row-broadcast,sliced`.
 Prints a table, and writes elementwise.json and elementwise.md with --out.
 Exits 1 where a plan failed or was wrong.
 """
@@ -21,6 +23,8 @@ from options import bench, parser, words
 from problems import plan_classes, shape_fields
 from reductions import COPY_BYTES, SMALL_COPY_BYTES, finish
 
+import baracuda as bc
+from baracuda.contract import OpRecord
 from baracuda.plan import Plan
 
 DOMAIN, SMALL_DOMAIN = (16384, 8192), (65, 33)
@@ -71,9 +75,15 @@ def _kinds(plan: type[Plan], options: argparse.Namespace, layout: str) -> Iterat
     for kind, op in plan.OPS.items():
         if options.kinds and not _is_asked(op.name.removesuffix("_backward"), kind, options.kinds):
             continue
-        for element in options.dtypes or op.dtypes:
+        for element in options.dtypes or _usual_dtypes(op, bool(options.kinds)):
             if element in op.dtypes and (layout == "contig" or options.dtypes or element in STRIDED_DTYPES):
                 yield kind, element
+
+
+def _usual_dtypes(op: OpRecord, named: bool) -> tuple[str, ...]:
+    """Floats; of an op that has none, all it has if it was asked for by name."""
+    floats = tuple(element for element in op.dtypes if bc.ElementKind.parse(element).is_float)
+    return floats or (op.dtypes if named else ())
 
 
 def _is_asked(op: str, kind: object, kinds: tuple[str, ...]) -> bool:

@@ -37,6 +37,12 @@ class Peer:
     tables: Callable[..., tuple[Any, ...]] = lambda torch, desc, x: ()
 
 
+def _for_truth(normal: Any, extent: int) -> Any:
+    """Numbers of which some are equal, some infinite and some NaN."""
+    coarse = (4 * normal).round() / (normal.abs() < 2)
+    return coarse.masked_fill_((normal > 0.5) & (normal < 0.6), float("nan"))
+
+
 def _near_one(normal: Any, extent: int) -> Any:
     """Factors whose product over `extent` of them neither over- nor underflows."""
     return (normal * extent**-0.5).exp()
@@ -84,6 +90,7 @@ _TERNARY = {
     "addcmul": Peer(lambda torch, desc, a, b, c: torch.addcmul(a, b, c, value=desc.param)),
     "addcdiv": Peer(lambda torch, desc, a, b, c: torch.addcdiv(a, b, c, value=desc.param)),
 }
+_CAST = {"cast": Peer(lambda torch, desc, x: x.to(getattr(torch, desc.target.numpy.name)))}
 _AFFINE = {"affine": Peer(lambda torch, desc, x: x * desc.scale + desc.shift)}
 # What prelu calls with its weight in the shape that broadcasts.
 _PRELU = {"prelu": Peer(lambda torch, desc, x, slope: torch._prelu_kernel(x, slope))}
@@ -134,6 +141,7 @@ _PEERS: Mapping[str, Mapping[str, Peer]] = {
     "BinaryParam": _BINARY_PARAM,
     "Ternary": _TERNARY,
     "Affine": _AFFINE,
+    "Cast": _CAST,
     "PRelu": _PRELU,
     "GatedActivation": _GATES,
     "Rope": _ROPE,
@@ -164,6 +172,8 @@ def peer_of(torch: Any, plan: type[Plan], kind: Any) -> Peer | None:
     def forward(torch: Any, desc: Any, *inputs: Any) -> Any:
         return function(*inputs, *(getattr(desc, number) for number in numbers), **words)
 
+    if any(rule.element == "bool" for rule in plan.TENSORS if rule.io == "out"):
+        return Peer(forward, noise=_for_truth)
     return Peer(forward)
 
 

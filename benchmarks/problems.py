@@ -124,8 +124,8 @@ def stored(rule: TensorRule, desc: Any, element: bc.ElementKind) -> bc.ElementKi
     if rule.element in {str(kind) for kind in bc.ElementKind}:
         return bc.ElementKind.parse(rule.element)
     chosen = getattr(desc, rule.element or "", None)
-    if isinstance(chosen, bc.ElementKind):
-        return chosen
+    if desc.RULES.get(rule.element) == "target" or isinstance(chosen, bc.ElementKind):
+        return bc.ElementKind.parse(chosen)
     return element.compute if chosen == "compute" else element
 
 

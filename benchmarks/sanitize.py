@@ -140,8 +140,9 @@ def _problems(plan: type[Plan], kind: Any, element: str) -> Iterator[Sample]:
             for domain, causal in zip(ATTENDED, ("none", "top_left", "bottom_right", "none"), strict=True):
                 yield Sample(plan, describe(plan, kind, element, domain, causal=causal, **options))
         return
-    for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
-        yield Sample(plan, describe(plan, kind, element, domain, axes))
+    for fields in _targets(plan, kind):
+        for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
+            yield Sample(plan, describe(plan, kind, element, domain, axes, **fields))
     flags = [name for name, rule in plan.DESCRIPTOR.RULES.items() if rule == "bool"]
     usual = {name: plan.DESCRIPTOR.__dataclass_fields__[name].default for name in flags}
     for name in flags if plan.AXES is not None else ():
@@ -157,6 +158,12 @@ def _problems(plan: type[Plan], kind: Any, element: str) -> Iterator[Sample]:
         if other is kind:
             for domain, axes in REDUCED if plan.AXES is not None else DOMAINS:
                 yield Sample(plan, describe(plan, kind, element, domain, axes, **options))
+
+
+def _targets(plan: type[Plan], kind: Any) -> list[dict[str, str]]:
+    """A kernel each: the descriptor's fields with the outputs' dtypes, of a plan that has such a field."""
+    name = plan.OPS[kind].target
+    return [{name: element} for element in plan.OPS[kind].dtypes] if name else [{}]
 
 
 def run(sample: Sample, memory: Memory, random: np.random.Generator) -> None:
@@ -233,13 +240,15 @@ def _handed_over(plan: Any, layouts: tuple[str, str]) -> tuple[str, ...]:
     )
 
 
-def shapes_missed(launched: Mapping[str, int], dtypes: tuple[str, ...]) -> list[str]:
-    """The kernel shapes of the spec of which no kernel was launched."""
+def shapes_missed(
+    launched: Mapping[str, int], dtypes: tuple[str, ...], plans: tuple[str, ...] = ()
+) -> list[str]:
+    """The kernel shapes of the spec, or of these dtypes and plans, of which no kernel was launched."""
     from baracuda.codegen import kernels, load_spec
 
     ran: dict[tuple[str, str, str], bool] = {}
     for row in kernels(load_spec(None)):
-        if not dtypes or row.dtype in dtypes:
+        if (not dtypes or row.dtype in dtypes) and (not plans or row.plan in plans):
             shape = (row.plan, row.variant, row.dtype)
             ran[shape] = ran.get(shape, False) or row.symbol in launched
     return [" ".join(shape) for shape, did in ran.items() if not did]
@@ -268,7 +277,7 @@ def main(arguments: list[str] | None = None) -> int:
             for sample in samples(plan, options.dtypes, options.all):
                 run(sample, memory, random)
                 problems += 1
-    missed = [] if options.plans else shapes_missed(launches.count, options.dtypes)
+    missed = shapes_missed(launches.count, options.dtypes, options.plans)
     made, kernels = launches.count.total(), len(launches.count)
     print(f"sanitize: {made} launches of {kernels} kernels for {problems} problems")
     if missed:

@@ -32,6 +32,8 @@ __all__ = ["AXES", "DOMAIN", "ELEMENT", "Selects", "descriptors", "measure_selec
 DOMAIN = (4, 256)
 AXES = (1,)
 ELEMENT = "f32"
+#: What casts make of it; every array library has it.
+TARGET = "f64"
 #: Processes with a full cache, or with a pack; the best of them counts, plan by plan.
 WARM_PROCESSES = 3
 
@@ -43,7 +45,8 @@ def descriptors() -> Iterator[tuple[type[Plan], Any]]:
     """The first op of every plan class, on a small problem."""
     for plan in plan_classes():
         kind = next(iter(plan.OPS))
-        yield plan, describe(plan, kind, ELEMENT, DOMAIN, AXES if plan.AXES else ())
+        targets = {name: TARGET for name, rule in plan.DESCRIPTOR.RULES.items() if rule == "target"}
+        yield plan, describe(plan, kind, ELEMENT, DOMAIN, AXES if plan.AXES else (), **targets)
 
 
 def measure_selects(device: str) -> tuple[dict[str, Selects], int]:

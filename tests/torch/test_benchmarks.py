@@ -174,6 +174,59 @@ def test_it_runs(module: Any, name: str, tmp_path: Path, capsys: pytest.CaptureF
     assert f"{name}: {len(written['rows'])} cases, 0 failed" in capsys.readouterr().out
 
 
+INTEGERS = ("--device", "host", "--quick", "--no-compile", "--layouts", "contig,row-broadcast")
+
+
+def test_integers_and_truth_values(module: Any, tmp_path: Path) -> None:
+    """Exactly equal to PyTorch's, where it has the op in the dtype."""
+    kinds = "eq,isnan,gcd,bitwise_left_shift,floor_divide,cast,abs,popcount"
+    asked = ("--kinds", kinds, "--dtypes", "i32,u8,bool")
+    assert module("elementwise").main([*INTEGERS, *asked, "--out", str(tmp_path)]) == 0
+    rows = json.loads((tmp_path / "elementwise.json").read_text())["rows"]
+    assert {row["op"] for row in rows} == set(kinds.split(","))
+    for row in rows:
+        if row["op"] == "popcount" or (row["op"], row["dtype"]) == ("abs", "bool"):
+            assert "error" not in row, row
+        else:
+            assert row["error"]["relative"] == 0, row
+            assert (row["error"]["allowed"] > 0) == (row["op"] == "cast"), row
+    assert {row["bytes"] for row in rows if (row["op"], row["dtype"]) == ("eq", "i32")} == {
+        65 * 33 * 9,
+        33 * 8 + 65 * 33,
+    }
+
+
+def test_a_wrong_integer_fails(
+    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    comparison, peers = module("comparison"), module("peers")
+
+    def wrong(torch: Any, plan: Any, kind: Any) -> Any:
+        right = peers.peer_of(torch, plan, kind)
+
+        def forward(*inputs: Any) -> Any:
+            y = right.forward(*inputs).clone()
+            y[0, 0] ^= 1
+            return y
+
+        return dataclasses.replace(right, forward=forward)
+
+    monkeypatch.setattr(comparison, "peer_of", wrong)
+    asked = ("--kinds", "eq,gcd", "--dtypes", "i32")
+    assert module("elementwise").main([*INTEGERS[:-1], "contig", *asked]) == 1
+    assert "wrong: 0.05% of the results differ from PyTorch's" in capsys.readouterr().out
+
+
+def test_floats_are_measured_unless_others_are_asked_for(module: Any) -> None:
+    def dtypes(kinds: tuple[str, ...], named: tuple[str, ...] = ()) -> set[str]:
+        options = argparse.Namespace(device="host", kinds=kinds, dtypes=named, layouts=("contig",))
+        return {case.element for case in module("elementwise").cases(options)}
+
+    assert dtypes(()) == dtypes(("add",)) == {"f16", "bf16", "f32", "f64"}
+    assert dtypes(("gcd",)) == {"i8", "i16", "i32", "i64", "u8"}
+    assert dtypes(("add",), ("i32",)) == {"i32"}
+
+
 def test_attention_runs(module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         module("attention").main(["--device", "host", "--quick", "--no-compile", "--out", str(tmp_path)]) == 0

@@ -13,6 +13,10 @@ constexpr int MAP_THREADS = 256;
 constexpr int MAP_UNROLL = 4;  // accesses that one thread keeps in flight for each operand
 // Those of contiguous operands: of a single input fewer, which more blocks make up for.
 BARACUDA_FN constexpr int contig_unroll(int inputs) { return inputs == 1 ? 2 : MAP_UNROLL; }
+// Those of strided operands: where their 64-bit offsets would fill the registers, fewer.
+template <class Offset> BARACUDA_FN constexpr int strided_unroll(int operands) {
+    return sizeof(Offset) == 8 && operands > 2 ? MAP_UNROLL / 2 : MAP_UNROLL;
+}
 
 // Operands that are all contiguous: `packs` 16-byte packs, then scalars up to `count`. A pointer that is
 // not 16-byte aligned, of a bool to the bytes of a pack's flags, makes `packs` zero.
@@ -134,30 +138,37 @@ BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, 
     map_pack<T, O>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
 }
 
-template <class T, class O = T, class Offset, int IN, int OUT, int FLAGS, class Formula>
-BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
-    if (p.packed) return map_strided_packs<T, O>(p, formula);
-    using A = compute_t<T>;
-    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
-
-    Offset offset[MAP_UNROLL][IN + OUT] = {};
-    T x[MAP_UNROLL][IN];
+// AT_ONCE elements a thread, from `first` on.
+template <int AT_ONCE, class T, class O, class Offset, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_strided_elements(const StridedMap<Offset, IN, OUT, FLAGS>& p, i64 first, const Formula& formula) {
+    Offset offset[AT_ONCE][IN + OUT] = {};
+    T x[AT_ONCE][IN];
     BARACUDA_UNROLL
-    for (int u = 0; u < MAP_UNROLL; ++u) {
-        const i64 index = tile + u * MAP_THREADS;
+    for (int u = 0; u < AT_ONCE; ++u) {
+        const i64 index = first + u * MAP_THREADS;
         if (index >= p.count) continue;
         p.axes.add(Offset(index), offset[u]);
         for (int i = 0; i < IN; ++i) x[u][i] = input_at<T, IN, FLAGS>(p.in, i, offset[u][i]);
     }
     BARACUDA_UNROLL
-    for (int u = 0; u < MAP_UNROLL; ++u) {
-        if (tile + u * MAP_THREADS >= p.count) continue;
-        A in[IN], out[OUT];
+    for (int u = 0; u < AT_ONCE; ++u) {
+        if (first + u * MAP_THREADS >= p.count) continue;
+        compute_t<T> in[IN], out[OUT];
         for (int i = 0; i < IN; ++i) in[i] = widen(x[u][i]);
         formula(in, out);
         for (int o = 0; o < OUT; ++o)
             if (p.out[o]) static_cast<O*>(p.out[o])[offset[u][IN + o]] = converted<T, O>(out[o]);
     }
+}
+
+template <class T, class O = T, class Offset, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
+    if (p.packed) return map_strided_packs<T, O>(p, formula);
+    constexpr int AT_ONCE = strided_unroll<Offset>(IN + OUT);
+    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
+    BARACUDA_KEEP_LOOP
+    for (int done = 0; done < MAP_UNROLL; done += AT_ONCE)
+        map_strided_elements<AT_ONCE, T, O>(p, tile + done * MAP_THREADS, formula);
 }
 
 }  // namespace baracuda
