@@ -108,9 +108,8 @@ def replays(
         assert_equal_bits(prepared.outputs(), want[place], f"{problem}, data {place}, {layout}")
     # No integer is a NaN or infinite.
     constant = truth and is_whole(problem.dtype)
-    return constant or not all(
-        np.array_equal(want[0][name], want[1][name], equal_nan=True) for name in want[0]
-    )
+    same = [np.array_equal(want[0][name], want[1][name], equal_nan=True) for name in want[0]]
+    return constant or not all(same)
 
 
 @each_kernel()
