@@ -229,13 +229,19 @@ def launch(
 
 
 def _handed_over(plan: Any, layouts: tuple[str, str]) -> tuple[str, ...]:
-    """The tensors of a call: of attention all, the mask in some layouts, scratch without a workspace."""
+    """The tensors of a call: of attention all, the mask in some layouts, scratch without a workspace.
+
+    In one layout attention's first output is wanted alone, without scratch.
+    """
     if plan.TEMPLATE != "attention":
         return given(type(plan), plan.desc)
+    outputs = [rule.name for rule in plan.TENSORS if rule.io == "out"]
+    wanted = outputs[:1] if layouts[0] == "gaps" else outputs
+    scratch = layouts[0] != "gaps" and not plan.workspace_size()
     return tuple(
         rule.name
         for rule in plan.TENSORS
-        if (rule.io != "scratch" or not plan.workspace_size())
+        if (rule.io == "in" or rule.name in wanted or (rule.io == "scratch" and scratch))
         and (not rule.other_elements or layouts[0] == "transposed")
     )
 
