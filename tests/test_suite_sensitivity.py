@@ -186,10 +186,16 @@ def mutant(tree, folder, device, op, direction, change, name):
 
 @each_kernel_program()
 def test_an_output_that_is_a_little_off(tree, folder, device, spec, backend, monkeypatch, op, direction):
-    """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be."""
+    """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be.
+
+    Truth values are turned over.
+    """
+    problem = verify.problems(op, direction, DTYPE, SHAPES[:1])[0]
+    truth = all(problem.dtype_of(name) == "bool" for name in problem.outputs())
 
     def change(text):
-        changed = re.sub(r"\bout\[(\d)\] =\s([^;]+);", r"out[\1] = (\2) * A(1.01);", text)
+        off = r"A(1) - (\2)" if truth else r"(\2) * A(1.01)"
+        changed = re.sub(r"\bout\[(\d)\] =\s([^;]+);", rf"out[\1] = {off};", text)
         if changed != text:
             return changed
         # Attention's formulas return what becomes of scores and of sums.
