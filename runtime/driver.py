@@ -301,7 +301,8 @@ class CudaKernel:
         """
         a_thread = -(-self._attribute(_FUNCTION_REGISTERS) // _REGISTERS_STEP) * _REGISTERS_STEP
         fit = max(_device_attribute(_DEVICE_REGISTERS, self.index) // max(a_thread * threads, 1), 1)
-        blocks = min(blocks, 1 << (fit.bit_length() - 1)) if fit < blocks else blocks
+        if fit < blocks:
+            blocks = 1 << (fit.bit_length() - 1)
         all_of_it = max_shared_memory(self.index) + _SHARED_RESERVED
         too_many = all_of_it // (blocks + 1) // _SHARED_STEP * _SHARED_STEP
         return max(too_many + _SHARED_STEP - _SHARED_RESERVED - self.static_shared, 0)

@@ -109,18 +109,17 @@ class ColumnSums:
         row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize
         sums = len(op.column_outputs) * self._extent * element.compute.itemsize
         room = largest_block(self.problem.device, WALK_STATIC)
+        most, warps, across = MOST_CHUNKS // chunks, WALK_THREADS // LANES, ceil_div(packs, LANES)
         # With three stages a batch is mapped while the next is aggregated, and sums stay in registers.
-        units = min(max(SUM_BYTES // (self._pack * sums // self._extent), 1), MOST_UNITS)
-        for stages in (3, 2, 1):
-            if stages == 3 and ceil_div(packs, LANES) > units * (WALK_THREADS // LANES):
-                continue
-            beside = 0 if stages == 3 else sums
-            batch = min((room - beside) // (stages * row), MOST_CHUNKS // chunks, self._group)
-            if stages == 3:
-                mapping = min(ceil_div(packs, LANES), MAPPING_WARPS)
-                batch = min(batch, max((WALK_THREADS // LANES - mapping) // chunks, 1))
+        if across <= warps * min(max(SUM_BYTES // (self._pack * sums // self._extent), 1), MOST_UNITS):
+            aggregating = max((warps - min(across, MAPPING_WARPS)) // chunks, 1)
+            batch = min(room // (3 * row), most, self._group, aggregating)
             if batch >= 1:
-                return _Held(batch, stages, stages * batch * row + beside)
+                return _Held(batch, 3, 3 * batch * row)
+        for stages in (2, 1):
+            batch = min((room - sums) // (stages * row), most, self._group)
+            if batch >= 1:
+                return _Held(batch, stages, stages * batch * row + sums)
         return None
 
     def workspace_size(self) -> int:
