@@ -34,7 +34,7 @@ _ANNOTATIONS = {
     "option": "str",
     "storage": "str",
 }
-_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
+_ATTRIBUTE_LETTERS = {"compute": "a", "whole": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
 
 
