@@ -420,7 +420,9 @@ def _fields(
             whole = fields[_domain_extents(op)[-1]]
             fields[name] = whole // 4 * 2 if turn % 3 == 2 else whole
         elif rule.type == "bool":
-            fields[name] = bool(rule.default) if turn == 0 else _coin(f"{name}{turn}")
+            # Tensors of their own have no order.
+            whole = family.halves is not None and name == family.halves.swapped and not axes
+            fields[name] = bool(rule.default) if turn == 0 or whole else _coin(f"{name}{turn}")
         elif rule.type == "storage":
             fields[name] = ("element", "compute")[turn % 2]
         elif name in options:
