@@ -343,15 +343,17 @@ def by_unit(
 
 
 def test_every_symbol_is_in_its_unit_once(texts: dict[str, str], rows: list[KernelRow]) -> None:
-    """Preprocessed as NVRTC does, a unit has the kernels of the matrix and no others; dtypes take turns."""
-    dtypes = sorted({row.dtype for row in rows})
-    units = list(by_unit(rows).items())
-    some = [
-        (unit, symbols)
-        for place, (unit, symbols) in enumerate(units)
-        if dict(unit[1])["BARACUDA_DTYPE"] == dtypes[(place // len(dtypes)) % len(dtypes)]
-    ]
-    assert len(some) >= len({unit for (unit, _, _), _ in units})
+    """Preprocessed as NVRTC does, a unit has the kernels of the matrix and no others.
+
+    One of each file, whose dtypes and parts take turns.
+    """
+    units: dict[str, list[Any]] = {}
+    for unit, symbols in by_unit(rows).items():
+        units.setdefault(unit[0], []).append((unit, symbols))
+    some = [own[place % len(own)] for place, own in enumerate(units.values())]
+    taken = [dict(defines) for (_, defines, _), _ in some]
+    assert {defines["BARACUDA_DTYPE"] for defines in taken} == {row.dtype for row in rows}
+    assert {name for defines in taken for name in defines} >= {"BARACUDA_NARROW", "BARACUDA_WIDE"}
     for (path, defines, _), symbols in some:
         macros = [f"-D{name}={value}" for name, value in (*defines, ("BARACUDA_NAMESPACE", "kernels"))]
         shown = compiler("-E", "-P", "-D__CUDACC_RTC__", *macros, text=texts[path])
