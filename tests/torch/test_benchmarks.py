@@ -493,3 +493,24 @@ def test_strict_fails_where_a_goal_is_missed(module: Any, monkeypatch: pytest.Mo
     options = ["--device", "host", "--quick"]
     assert overhead.main(options) == 0
     assert overhead.main([*options, "--strict"]) == 1
+
+
+@pytest.mark.parametrize("layout", ["transposed", "bshd inputs"])
+@pytest.mark.parametrize("plan", ["UnaryPlan", "UnaryBackwardPlan", "BinaryPlan", "BinaryBackwardPlan"])
+def test_peers_of_permuted_inputs_have_contiguous_results(module: Any, layout: str, plan: str) -> None:
+    """PyTorch would keep the inputs' order of axes and so meet contiguous memory alone."""
+    import torch
+
+    import baracuda as bc
+
+    kind = {"UnaryPlan": bc.UnaryKind.EXP, "BinaryPlan": bc.BinaryKind.MUL}[plan.replace("Backward", "")]
+    domain = (2, 3, 5, 7) if layout == "bshd inputs" else (13, 7)
+    case = module("cases").Case(getattr(bc, plan), kind, "f32", domain, layout=layout)
+    peer = module("peers").peer_of(torch, case.plan, kind)
+    timer = module("timing").timer_for(torch, "host")
+    runner = module("comparison").Bench(torch, timer, "host", module("report").Report("x", None, {}), 2, 60)
+    data = runner.make.data(case, peer)
+    assert not data.inputs[0].is_contiguous()
+    call = runner._peer_calls(case, peer, module("comparison")._forward(case, peer), [data])[0]
+    results = call()
+    assert all(one.is_contiguous() for one in (results if case.backward else [results]))
