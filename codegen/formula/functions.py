@@ -104,7 +104,7 @@ _TABLE = (
     _one("atanh", plain("arctanh"), "inverse hyperbolic tangent", "math.atanh"),
     _one("erf", special("erf", "erf"), "error function", "math.erf"),
     _one("erfc", special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail", "math.erfc"),
-    _one("erfinv", numeric.erfinv, "inverse of erf"),
+    _one("erfinv", specials.erfinv, "inverse of erf"),
     Function("lgamma", 1, 1, "float", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma", False, "lgamma.cuh"),
     _one("tgamma", numeric.tgamma, "gamma function", "math.gamma"),
     _one("sigmoid", numeric.sigmoid, "1 / (1 + exp(-x)), accurate in the negative tail"),
