@@ -229,6 +229,7 @@ _TABLE = (
         "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
     ),
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
+    _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
     _element("element_log", 1, 1, plain("log"), "natural logarithm"),
     _element("element_log1p_ratio", 1, 1, numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
     _element(

@@ -111,8 +111,7 @@ def _lerp_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]
     rest = 1 - weight
     at_a = weight == 0
     at_b = weight == 1
-    sign = math.copysign(1, weight)
-    return (rest, weight, sign, at_a, at_b)
+    return (rest, abs(weight), weight, at_a, at_b)
 
 
 def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -134,15 +133,14 @@ class BinaryParamPlan(Plan):
         toward_b = abs(a) <= abs(b)
         near = a if toward_b else b
         far = b if toward_b else a
-        t = weight if toward_b else rest
-        z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
+        w = copysign(max(abs(weight), smallest_subnormal), weight)
+        t = w if toward_b else rest
+        z = near + t * (far - near)
         beyond = z > far if far > 0 else z < far
-        between = z if beyond == (t > 1) or isnan(z) else far
-        mixed = a * rest + b * weight
-        sign = copysign(1, weight)
-        lost = abs(b) == inf and isnan(b * weight)
-        y = a if at_a else b if at_b else a + b * sign if lost and a != b else mixed if (a < 0) != (b < 0)
-            else between
+        rounded = epsilon > 0.0001
+        between = z if rounded or beyond == (t > 1) or isnan(z) else far
+        mixed = a * rest + b * w
+        y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
 
     `select` checks a BinaryParamDescriptor and compiles or loads its kernels.
     `run` takes BinaryParamArgs: tensors with any strides, zero and negative ones included.

@@ -260,7 +260,7 @@ class UnaryPlan(Plan):
         y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
-        y = erf(x)
+        y = element_erf(x)
 
     ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
         y = erfc(x)
@@ -1569,7 +1569,8 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        dx = -(dy * (0.5 * element_rsqrt(x)) / x)
+        r = element_rsqrt(x)
+        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * (0.5 * r) / x)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
