@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -18,9 +19,10 @@ class Descriptor:
     """Base of the generated descriptors.
 
     A shape may be any sequence of integers, axes an integer or a sequence, an enum its member or the member's
-    name, an element kind its name; the fields then hold tuples, members and kinds. Values are judged by
-    `select`, types here. `replace` makes another one of a descriptor; `dataclasses.replace` would keep what
-    followed from the fields that it changes.
+    name, an element kind its name; the fields then hold tuples, members and kinds. A number beside an element
+    kind of integers stays the integer that it is. Values are judged by `select`, types here. `replace` makes
+    another one of a descriptor; `dataclasses.replace` would keep what followed from the fields that it
+    changes.
 
     Raises:
         TypeError: a field of the wrong type.
@@ -56,7 +58,10 @@ class Descriptor:
                 value = self.NUMBERS[self.kind.value].get(name)
                 if value is None:
                     continue
-            object.__setattr__(self, name, self._normal(name, rule, value))
+            normal = self._normal(name, rule, value)
+            if rule == "f64":
+                normal = self._beside_elements(name, normal, value)
+            object.__setattr__(self, name, normal)
 
     def replace(self, **changes: Any) -> Any:
         """The descriptor with other values of some fields; what was not given follows again.
@@ -94,6 +99,24 @@ class Descriptor:
         else:
             known = [axis for axis in self._normal(axes, "axes", given) if 0 <= axis < 63]
             object.__setattr__(self, mask, sum(1 << axis for axis in dict.fromkeys(known)))
+
+    def _beside_elements(self, name: str, number: float, given: Any) -> float | int:
+        """A number as it is beside floats; beside integers exactly what was given, where that is whole.
+
+        A default that is infinite is the end of their range.
+        """
+        field = next((key for key, rule in self.RULES.items() if rule == "element"), None)
+        ends = self._normal(field, "element", getattr(self, field)).ends if field else None
+        if ends is None:
+            return number
+        if math.isinf(number) and number == self.NUMBERS.get(self.kind.value, {}).get(name):
+            return int(ends[number > 0])
+        if not number.is_integer():
+            return number
+        try:
+            return operator.index(given)
+        except TypeError:
+            return int(number)
 
     def _plan_name(self) -> str:
         """The name of the plan that the descriptor is for: messages begin with it."""

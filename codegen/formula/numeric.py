@@ -304,6 +304,12 @@ def fma(xp: Any, a: Array, b: Array, c: Array) -> Array:
     return np.array(values, dtype=np.float64).reshape(a.shape)
 
 
+def distance(xp: Any, x: Array, y: Array) -> Array:
+    """Return abs(x - y) in float64, or in longdouble where the arguments are."""
+    kind = np.result_type(x.dtype, np.float64)
+    return xp.abs(x.astype(kind) - y.astype(kind))
+
+
 def _fma32(a: Array, b: Array, c: Array) -> Array:
     # The product is exact in float64. The sum is rounded to odd there, so that float32 rounds it right.
     product, addend = a.astype(np.float64) * b, c.astype(np.float64)

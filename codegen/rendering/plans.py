@@ -16,7 +16,7 @@ from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.halves import parts, with_wholes
 from baracuda.codegen.spec.idle import idle_fields
-from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Op, Program, Spec, TileSet
+from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Halves, Op, Program, Spec, TileSet
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
@@ -34,7 +34,7 @@ _ANNOTATIONS = {
     "option": "str",
     "storage": "str",
 }
-_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
+_ATTRIBUTE_LETTERS = {"compute": "a", "whole": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
 
 
@@ -484,7 +484,16 @@ def _family_rules(family: Family, direction: str) -> list[dict[str, str]]:
     fields = {field: f"desc.{field}" for field in family.fields(direction)}
     functions = {key: key for key in SHAPE_FUNCTIONS}
     rules = family.requirements(direction)
-    return [_rule(rule, to_python(rule, fields, functions)) for rule in rules]
+    found = [_rule(rule, to_python(rule, fields, functions)) for rule in rules]
+    return [*found, *([_halves_rule(family.halves)] if family.halves else [])]
+
+
+def _halves_rule(halves: Halves) -> dict[str, str]:
+    """Tensors of their own have no order."""
+    return {
+        "condition": f"desc.{halves.swapped} and not desc.{halves.axis}",
+        "message": f'"{halves.swapped} is True, want False where {halves.axis} is ()"',
+    }
 
 
 def _conditions(family: Family, direction: str) -> list[dict[str, str]]:

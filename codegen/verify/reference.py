@@ -143,12 +143,16 @@ def _only(values: Arrays, expr: Expr) -> dict[str, Any]:
 
 def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env: dict[str, Any] = {}
+    # Beside integers the descriptor says what a number is: an integer, and never an infinity.
+    integers = problem.descriptor() if is_whole(problem.dtype) else None
     for name, rule in problem.op.family.descriptor.items():
         value = problem.fields.get(name, None if rule.default == OF_KIND else rule.default)
+        if integers is not None and rule.type == "f64" and rule.only in (None, problem.direction):
+            value = getattr(integers, name)
         if rule.type == "extent" and isinstance(value, str):
             value = problem.fields[value]
         if value is not None:
-            env[name] = WIDE(value) if rule.type == "f64" else value
+            env[name] = WIDE(value) if rule.type == "f64" and not isinstance(value, int) else value
     env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
     # A formula or a reference asks of an input that is not there whether it is None.
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))

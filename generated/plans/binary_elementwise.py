@@ -1750,12 +1750,12 @@ class BinaryCmpPlan(Plan):
     LE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is less than b or equal to it
         y = a <= b
 
-    ISCLOSE (f16, bf16, f32, f64): whether a and b are equal, or finite with a difference of at most atol
-        + rtol * abs(b)
-        finite = isfinite(a) and isfinite(b)
-        near = abs(a - b) <= atol + rtol * abs(b)
+    ISCLOSE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a and b are equal, or finite with
+        a difference of at most atol + rtol * abs(b), in double
+        gap = distance(a, b)
+        near = gap <= atol + rtol * distance(b, 0)
         both_nan = isnan(a) and isnan(b)
-        y = a == b or finite and near or equal_nan and both_nan
+        y = a == b or isfinite(gap) and near or equal_nan and both_nan
 
     LOGICAL_AND (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether neither a nor b is 0
         y = a != 0 and b != 0
@@ -1888,7 +1888,7 @@ class BinaryCmpPlan(Plan):
         BinaryCmpKind.ISCLOSE: OpRecord(
             name="isclose",
             source="binary_elementwise/isclose.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -1896,7 +1896,7 @@ class BinaryCmpPlan(Plan):
             required=frozenset({"a", "b", "y"}),
             accepted=frozenset({"a", "b", "y"}),
             batch_invariant=("y",),
-            attributes="aab",
+            attributes="ddb",
             fold=_isclose_scalars,
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},

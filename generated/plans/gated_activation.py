@@ -39,7 +39,7 @@ class GatedActivationDescriptor(Descriptor):
         axis: the axis along which x holds a and b, its halves; (): a and b are tensors of their own.
         element: dtype of every tensor.
         gate_first: whether b, the gate, is the first half of x: silu(gate) * up of Llama and Liger;
-            PyTorch's and JAX's glu has it behind a.
+            PyTorch's and JAX's glu has it behind a; false where axis is ().
     """
 
     kind: GatedActivationKind | str
@@ -271,6 +271,8 @@ class GatedActivationPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not at_most_one(desc.axis):
             yield f"axis is {desc.axis}, want one axis, or (): none"
+        if desc.gate_first and not desc.axis:
+            yield "gate_first is True, want False where axis is ()"
         yield from ()
 
     def __call__(
@@ -506,6 +508,8 @@ class GatedActivationBackwardPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not at_most_one(desc.axis):
             yield f"axis is {desc.axis}, want one axis, or (): none"
+        if desc.gate_first and not desc.axis:
+            yield "gate_first is True, want False where axis is ()"
         yield from ()
 
     def __call__(

@@ -172,7 +172,7 @@ class TernaryPlan(Plan):
     FMA (f16, bf16, f32, f64): a * b + c, rounded once
         y = fma(a, b, c)
 
-    ADDCMUL (f16, bf16, f32, f64): a + factor * b * c
+    ADDCMUL (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a + factor * b * c
         factor = param (1 unless given)
         y = fma(factor * b, c, a)
 
@@ -253,7 +253,7 @@ class TernaryPlan(Plan):
         TernaryKind.ADDCMUL: OpRecord(
             name="addcmul",
             source="ternary_elementwise/addcmul.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b", "c"),
             row_inputs=(),
             outputs=("y",),

@@ -139,7 +139,7 @@ class UnaryPlan(Plan):
     SQUARE (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x * x
         y = x * x
 
-    CUBE (f16, bf16, f32, f64): x * x * x
+    CUBE (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x * x * x
         y = x * x * x
 
     SQRT (f16, bf16, f32, f64): square root
@@ -208,16 +208,16 @@ class UnaryPlan(Plan):
     ATANH (f16, bf16, f32, f64): inverse hyperbolic tangent
         y = atanh(x)
 
-    FLOOR (f16, bf16, f32, f64): largest integer not above x
+    FLOOR (f16, bf16, f32, f64, i8, i16, i32, i64, u8): largest integer not above x
         y = floor(x)
 
-    CEIL (f16, bf16, f32, f64): smallest integer not below x
+    CEIL (f16, bf16, f32, f64, i8, i16, i32, i64, u8): smallest integer not below x
         y = ceil(x)
 
-    ROUND (f16, bf16, f32, f64): nearest integer, ties to even
+    ROUND (f16, bf16, f32, f64, i8, i16, i32, i64, u8): nearest integer, ties to even
         y = round(x)
 
-    TRUNC (f16, bf16, f32, f64): x without its fraction
+    TRUNC (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x without its fraction
         y = trunc(x)
 
     FRAC (f16, bf16, f32, f64): x minus trunc(x)
@@ -508,7 +508,7 @@ class UnaryPlan(Plan):
         UnaryKind.CUBE: OpRecord(
             name="cube",
             source="unary_elementwise/cube.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -899,7 +899,7 @@ class UnaryPlan(Plan):
         UnaryKind.FLOOR: OpRecord(
             name="floor",
             source="unary_elementwise/floor.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -916,7 +916,7 @@ class UnaryPlan(Plan):
         UnaryKind.CEIL: OpRecord(
             name="ceil",
             source="unary_elementwise/ceil.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -933,7 +933,7 @@ class UnaryPlan(Plan):
         UnaryKind.ROUND: OpRecord(
             name="round",
             source="unary_elementwise/round.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -950,7 +950,7 @@ class UnaryPlan(Plan):
         UnaryKind.TRUNC: OpRecord(
             name="trunc",
             source="unary_elementwise/trunc.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3434,12 +3434,12 @@ class UnaryParamPlan(Plan):
         slope = param (0.01 unless given)
         y = x if x > 0 else x * slope
 
-    HARDTANH (f16, bf16, f32, f64): x between low and high, with gradient 0 at both
+    HARDTANH (f16, bf16, f32, f64, i8, i16, i32, i64): x between low and high, with gradient 0 at both
         low = param (-1 unless given)
         high = param2 (1 unless given)
         y = clamp(x, low, high)
 
-    CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
+    CLAMP (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x between low and high, with gradient 1 at both
         low = param (-inf unless given)
         high = param2 (inf unless given)
         y = clamp(x, low, high)
@@ -3452,7 +3452,7 @@ class UnaryParamPlan(Plan):
         lambd = param (0.5 unless given)
         y = 0 if abs(x) <= lambd else x - lambd if x > 0 else x + lambd
 
-    THRESHOLD (f16, bf16, f32, f64): x where it is above a threshold, else a value
+    THRESHOLD (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x where it is above a threshold, else a value
         bound = param (0 unless given)
         instead = param2 (0 unless given)
         y = instead if x <= bound else x
@@ -3485,7 +3485,7 @@ class UnaryParamPlan(Plan):
         z = clamp(x, eps, 1 - eps) if eps >= 0 else x
         y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
 
-    POWI (f16, bf16, f32, f64): x to the power of a whole number
+    POWI (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x to the power of a whole number
         n = param (2 unless given)
         y = pow(x, n)
 
@@ -3550,7 +3550,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.HARDTANH: OpRecord(
             name="hardtanh",
             source="unary_elementwise/hardtanh.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3567,7 +3567,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.CLAMP: OpRecord(
             name="clamp_scalar",
             source="unary_elementwise/clamp_scalar.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3618,7 +3618,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.THRESHOLD: OpRecord(
             name="threshold",
             source="unary_elementwise/threshold.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3703,7 +3703,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.POWI: OpRecord(
             name="powi",
             source="unary_elementwise/powi.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),

@@ -29,6 +29,12 @@ __all__ = [
 
 #: Threads a block of every map and aggregate kernel.
 THREADS = 256
+#: `struct` formats of compute types.
+_FORMATS = {
+    ElementKind.F32: "f", ElementKind.F64: "d",
+    ElementKind.I8: "b", ElementKind.I16: "h", ElementKind.I32: "i", ElementKind.I64: "q",
+    ElementKind.U8: "B", ElementKind.BOOL: "?",
+}  # fmt: skip
 
 #: Tensors by argument name; None where the caller left one out.
 Tensors = Mapping[str, "TensorRef | None"]
@@ -154,7 +160,7 @@ def check_rank(problem: Problem, walk: Walk) -> Walk:
 
 def scalar_format(kinds: str, element: ElementKind) -> str:
     """`struct` format of scalars in C layout, by their kinds."""
-    formats = {"a": "d" if element.compute is ElementKind.F64 else "f", "d": "d", "b": "?", "i": "q"}
+    formats = {"a": _FORMATS[element.compute], "d": "d", "b": "?", "i": "q"}
     return "".join(formats[kind] for kind in kinds)
 
 

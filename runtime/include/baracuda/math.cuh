@@ -114,6 +114,7 @@ BARACUDA_MATH_2(copysign, copysignf, copysign)
 BARACUDA_MATH_2(nextafter, nextafterf, nextafter)
 BARACUDA_FN float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 BARACUDA_FN double fma(double x, double y, double z) { return ::fma(x, y, z); }
+BARACUDA_FN double distance(double x, double y) { return ::fabs(x - y); }
 
 BARACUDA_FN float hypot(float x, float y) { return ::hypotf(x, y); }
 // CUDA's double version is a last place too large where the result is nearly the largest number. This one takes from the
