@@ -369,7 +369,9 @@ def test_numbers_and_preferences_out_of_range_are_refused():
     import baracuda as bc
 
     with pytest.raises(bc.InvalidProblem, match="want an integer that fits 64 bits"):
-        bc.ReduceDescriptor(kind="var", input_shape=(3,), reduce_axis=0, element="f32", correction=2**63)
+        bc.RopeDescriptor(
+            batch_size=1, num_heads=1, seq_len=1, head_dim=2, element="f32", original_seq_len=2**63
+        )
     with pytest.raises(bc.InvalidProblem, match="want a number that fits a double"):
         bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=10**400)
     with pytest.raises(TypeError, match=r"param is '0\.5', want a number"):

@@ -679,7 +679,11 @@ def test_fields_that_nothing_reads(backend, good, op, direction):
 @pytest.mark.parametrize("plan", [bc.ReducePlan, bc.ReduceBackwardPlan])
 def test_options_of_other_kinds(plan):
     known = {"input_shape": (4, 6), "reduce_axis": 1, "element": "f32"}
-    for kind, field, value in (("sum", "ties", "split"), ("max", "correction", 0), ("var", "ties", "first")):
+    for kind, field, value in (
+        ("sum", "ties", "split"),
+        ("max", "correction", 0.0),
+        ("var", "ties", "first"),
+    ):
         with pytest.raises(InvalidProblem, match=rf"{field} is {value}, want .*: {kind} does not read it"):
             plan.select(Stream.host(), plan.DESCRIPTOR(kind=kind, **known, **{field: value}))
     for kind in ("max", "min"):

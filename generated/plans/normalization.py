@@ -177,7 +177,7 @@ def _rms_norm_scalars(desc: RMSNormDescriptor) -> tuple[float | bool | int, ...]
     has_gamma = desc.has_gamma
     offset = 1 if unit_offset and has_gamma else -0.0
     root = math.sqrt(eps)
-    return (offset, root, eps)
+    return (offset, root, eps, eps >= 1)
 
 
 def _rms_norm_backward_scalars(desc: RMSNormBackwardDescriptor) -> tuple[float | bool | int, ...]:
@@ -196,11 +196,11 @@ class RMSNormPlan(Plan):
         offset = 1 if unit_offset and has_gamma else -0.0
         root = sqrt(eps)
         h = stored(x + residual)
-        near = s.factor == 1
+        near = s.factor == 1 or s.factor > 1 and eps >= 1
         edge = root * s.factor
-        r = sqrt(s.scaled / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) * sqrt(1 +
-            square( min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if
-            max(s.scaled, edge) > 0 else s.scaled
+        r = sqrt((s.scaled if s.factor == 1 else 0) / extent + eps) if near else max(sqrt(s.scaled) /
+            sqrt(extent), edge) * sqrt(1 + square( min(sqrt(s.scaled) / sqrt(extent), edge) /
+            max(sqrt(s.scaled) / sqrt(extent), edge))) if max(s.scaled, edge) > 0 else s.scaled / extent
         scale = 1 if near else 0 if r == inf else mantissa(r) / r * s.factor if isfinite(mantissa(r) / r *
             s.factor) else s.factor
         factor = 1 / r if near or r == inf else s.factor / scale / r
@@ -239,7 +239,7 @@ class RMSNormPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "residual", "gamma", "y", "summed", "rms"}),
             batch_invariant=("y", "summed", "rms"),
-            attributes="aaa",
+            attributes="aaab",
             fold=_rms_norm_scalars,
             state="aaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 20.0, "f64": 20.0},
