@@ -296,10 +296,27 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "dtype": tensor.dtype,
         "others": _tuple(["bool"]) if tensor.role == "mask" else "",
         "shares": tensor.shares,
+        "needed": "" if tensor.optional else _needed_text(name, ops, direction),
+        "dtype_text": f"dtype {tensor.dtype}, " if tensor.dtype else "",
         "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others)),
         "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
         "shape_reason": reason,
     }
+
+
+def _needed_text(name: str, ops: Iterable[Op], direction: str) -> str:
+    """Which ops want a tensor, for a reader, where they differ: whichever list is shorter."""
+    wanted = {op.kind: (name in _required(op, direction), name in _accepted(op, direction)) for op in ops}
+    needing = [kind for kind, (needed, _) in wanted.items() if needed]
+    sparing = [kind for kind, (needed, taken) in wanted.items() if taken and not needed]
+    refusing = [kind for kind, (_, taken) in wanted.items() if not taken]
+    if not refusing or not needing:
+        return ""
+    if len(refusing) <= len(needing):
+        text = f"None for {', '.join(refusing)}"
+    else:
+        text = f"for {', '.join(needing)} alone"
+    return f"; {text}" + (f"; may be None for {', '.join(sparing)}" if sparing else "")
 
 
 def _shape_text(family: Family, rule: Expr) -> str:

@@ -172,10 +172,11 @@ class RopeArgs:
 
     Attributes:
         x: queries or keys; of shape (batch_size, num_heads, seq_len, head_dim).
-        positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of shape
-            (seq_len,) or (batch_size, seq_len).
+        positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of dtype i64,
+            shape (seq_len,) or (batch_size, seq_len).
         inv_freq: radians a position of each pair; None: what base and scaling give. What multiplies sine
-            and cosine is the scaling's or attention_factor all the same; of shape (rotary_dim // 2,).
+            and cosine is the scaling's or attention_factor all the same; of dtype f64, shape (rotary_dim //
+            2,).
         y: x turned; may be exactly x; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 
@@ -191,8 +192,8 @@ class RopeBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape (batch_size, num_heads, seq_len, head_dim).
-        positions: the forward's; of shape (seq_len,) or (batch_size, seq_len).
-        inv_freq: the forward's; of shape (rotary_dim // 2,).
+        positions: the forward's; of dtype i64, shape (seq_len,) or (batch_size, seq_len).
+        inv_freq: the forward's; of dtype f64, shape (rotary_dim // 2,).
         dx: gradient of x; may be exactly dy; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 

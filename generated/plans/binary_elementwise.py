@@ -374,8 +374,8 @@ class BinaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        a: the forward's a; None where no gradient depends on it; of shape a_shape.
-        b: the forward's b; None where no gradient depends on it; of shape b_shape.
+        a: the forward's a; None for ADD, SUB; of shape a_shape.
+        b: the forward's b; None for ADD, SUB; of shape b_shape.
         da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
             summed; None: not wanted; of shape a_shape.
         db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
@@ -1714,8 +1714,8 @@ class BinaryCmpArgs:
     Attributes:
         a: first operand; of shape a_shape.
         b: second operand; of shape b_shape.
-        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of shape
-            shape.
+        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of dtype
+            bool, shape shape.
     """
 
     a: Any

@@ -135,8 +135,8 @@ class RMSNormArgs:
             flat(input_shape, norm_axes).
         y: result; of shape input_shape.
         summed: x + residual as the backward's x; None: not wanted; of shape input_shape.
-        rms: root of the mean square plus eps, for the backward; None: not wanted; of shape
-            keepdim(input_shape, norm_axes).
+        rms: root of the mean square plus eps, for the backward; None: not wanted; of dtype rms_dtype,
+            shape keepdim(input_shape, norm_axes).
     """
 
     x: Any
@@ -156,7 +156,7 @@ class RMSNormBackwardArgs:
         x: the forward's x, or its summed; of shape input_shape.
         gamma: factors, one an element of a row; of shape extents(input_shape, norm_axes) or
             flat(input_shape, norm_axes).
-        rms: the forward's; of shape keepdim(input_shape, norm_axes).
+        rms: the forward's; of dtype rms_dtype, shape keepdim(input_shape, norm_axes).
         dx: gradient of x; of shape input_shape.
         dgamma: gradient of gamma; of shape extents(input_shape, norm_axes) or flat(input_shape,
             norm_axes).
@@ -597,9 +597,10 @@ class LayerNormArgs:
         beta: what is added, one an element of a row; of shape extents(input_shape, norm_axes) or
             flat(input_shape, norm_axes).
         y: result; of shape input_shape.
-        mean: mean of x, for the backward; None: not wanted; of shape keepdim(input_shape, norm_axes).
-        rstd: 1 over the root of the variance plus eps, for the backward; None: not wanted; of shape
+        mean: mean of x, for the backward; None: not wanted; of dtype stats_dtype, shape
             keepdim(input_shape, norm_axes).
+        rstd: 1 over the root of the variance plus eps, for the backward; None: not wanted; of dtype
+            stats_dtype, shape keepdim(input_shape, norm_axes).
     """
 
     x: Any
@@ -619,8 +620,8 @@ class LayerNormBackwardArgs:
         x: the forward's input; of shape input_shape.
         gamma: factors, one an element of a row; of shape extents(input_shape, norm_axes) or
             flat(input_shape, norm_axes).
-        mean: the forward's; of shape keepdim(input_shape, norm_axes).
-        rstd: the forward's; of shape keepdim(input_shape, norm_axes).
+        mean: the forward's; of dtype stats_dtype, shape keepdim(input_shape, norm_axes).
+        rstd: the forward's; of dtype stats_dtype, shape keepdim(input_shape, norm_axes).
         dx: gradient of x; of shape input_shape.
         dgamma: gradient of gamma; of shape extents(input_shape, norm_axes) or flat(input_shape,
             norm_axes).

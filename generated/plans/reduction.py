@@ -99,8 +99,9 @@ class ReduceBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape keepdim(input_shape, reduce_axis).
-        x: the forward's input; of shape input_shape.
-        y: the forward's result; of shape keepdim(input_shape, reduce_axis).
+        x: the forward's input; None for SUM, MEAN; of shape input_shape.
+        y: the forward's result; None for SUM, MEAN; may be None for VAR; of shape keepdim(input_shape,
+            reduce_axis).
         dx: gradient of x; of shape input_shape.
     """
 

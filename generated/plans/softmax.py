@@ -80,8 +80,8 @@ class SoftmaxBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape input_shape.
-        x: the forward's input, for LOG_SOFTMAX; else None; of shape input_shape.
-        y: the forward's result, for SOFTMAX; else None; of shape input_shape.
+        x: the forward's input; None for SOFTMAX; of shape input_shape.
+        y: the forward's result; None for LOG_SOFTMAX; of shape input_shape.
         dx: gradient of x; of shape input_shape.
     """
 

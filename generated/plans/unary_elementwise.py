@@ -98,7 +98,7 @@ class UnaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; None for NEG, FRAC, DEG2RAD, RAD2DEG; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -2863,7 +2863,8 @@ class UnaryPredicateArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of shape shape.
+        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of dtype bool,
+            shape shape.
     """
 
     x: Any
@@ -3097,7 +3098,8 @@ class CastArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result; may be exactly x where the elements of both have one size; of shape shape.
+        y: result; may be exactly x where the elements of both have one size; of dtype target, shape
+            shape.
     """
 
     x: Any
@@ -3251,7 +3253,7 @@ class UnaryParamBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
