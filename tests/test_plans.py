@@ -107,6 +107,8 @@ def test_the_guarantee(backend, op, direction, dtype):
         is_sum = name in prepared.problem.summed() and op.family.template != "attention"
         text = named.get(name, "abs(exact)")
         assert told == (f"the sum over its terms of {text}" if is_sum else text)
+    limited = {name: to_text(op.holds[name]) for name in prepared.problem.outputs() if name in op.holds}
+    assert dict(guarantee.holds) == limited
     assert set(guarantee.batch_invariant) <= set(prepared.problem.outputs())
 
 

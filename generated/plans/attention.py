@@ -1033,6 +1033,7 @@ class SdpaPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
+            holds={"y": "fits > 0", "attn": "fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1063,6 +1064,7 @@ class SdpaPlan(Plan):
                 ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
                 contraction=True,
                 scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
+                holds={"y": "fits > 0", "attn": "fits > 0"},
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
                     "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1198,6 +1200,7 @@ class SdpaBackwardPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"dq": "abs(scale) * dq_size", "dk": "abs(scale) * dk_size", "dv": "dv_size"},
+            holds={"dq": "fits > 0", "dk": "fits > 0", "dv": "fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),

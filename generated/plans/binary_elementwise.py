@@ -1302,6 +1302,7 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={"db": "abs(a / b) < max_value or b == 0"},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1323,6 +1324,7 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={"db": "abs(a / b) < max_value or b == 0"},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1344,6 +1346,16 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={
+                "da": (
+                    "a == 0 or b == 0 or isinf(a) or not (min(steep, abs(b) * steep) < smallest_normal or "
+                    "max(steep, abs(b) * steep) > max_value)"
+                ),
+                "db": (
+                    "a == 0 or isinf(a) or not (size < smallest_normal or max(size, size * abs(log(abs(a)))) "
+                    "> max_value)"
+                ),
+            },
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2_backward",
@@ -1903,6 +1915,12 @@ class BinaryCmpPlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            holds={
+                "y": (
+                    "a == b or not isfinite(a - b) or abs(abs(a - b) - (atol + rtol * abs(b))) > 4 * epsilon "
+                    "* (abs(a) + abs(b) + atol)"
+                ),
+            },
         ),
         BinaryCmpKind.LOGICAL_AND: OpRecord(
             name="logical_and",

@@ -245,6 +245,7 @@ class RMSNormPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 20.0, "f64": 20.0},
             contraction=False,
             scale={"y": "abs(exact) + abs(weight) * smallest_normal"},
+            holds={"y": "maximum(abs(weight)) < inf"},
             column_inputs=("gamma",),
         ),
     }
@@ -398,6 +399,12 @@ class RMSNormBackwardPlan(Plan):
                     "extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
                 ),
                 "dgamma": "abs(exact) + abs(dy) * smallest_normal",
+            },
+            holds={
+                "dx": (
+                    "maximum(abs(weight)) < inf and (not rms < smallest_normal or maximum(abs(dy * weight)) "
+                    ">= 1)"
+                ),
             },
             column_inputs=("gamma",),
             column_outputs=("dgamma",),
@@ -697,6 +704,23 @@ class LayerNormPlan(Plan):
                 ),
                 "mean": "sum(abs(x)) / extent",
             },
+            holds={
+                "y": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "mean": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "rstd": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+            },
             column_inputs=("gamma", "beta"),
         ),
     }
@@ -846,6 +870,23 @@ class LayerNormBackwardPlan(Plan):
                     " * extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
                 ),
                 "dgamma": "abs(exact) + abs(dy) * smallest_normal",
+            },
+            holds={
+                "dx": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "dgamma": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "dbeta": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
             },
             column_inputs=("gamma",),
             column_outputs=("dgamma", "dbeta"),

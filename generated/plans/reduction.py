@@ -207,6 +207,7 @@ class ReducePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"y": "sum(abs(x))"},
+            holds={"y": "sum(abs(x)) < max_value"},
         ),
         ReduceKind.MEAN: OpRecord(
             name="reduce_mean",
@@ -225,6 +226,7 @@ class ReducePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"y": "sum(abs(x)) / extent"},
+            holds={"y": "sum(abs(x)) < max_value"},
         ),
         ReduceKind.MAX: OpRecord(
             name="reduce_max",
@@ -331,6 +333,18 @@ class ReducePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"mean": "sum(abs(x)) / extent"},
+            holds={
+                "y": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+                "mean": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std",
@@ -349,6 +363,18 @@ class ReducePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
             scale={"mean": "sum(abs(x)) / extent"},
+            holds={
+                "y": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+                "mean": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
     }
 
@@ -617,6 +643,13 @@ class ReduceBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"dx": "abs(dy) * 2 * (maximum(x) - minimum(x)) / (freedom if freedom > 0 else 1)"},
+            holds={
+                "dx": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std_backward",
@@ -635,6 +668,13 @@ class ReduceBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
             scale={"dx": "abs(dy) / sqrt(freedom if freedom > 0 else 1)"},
+            holds={
+                "dx": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
     }
     ALTERNATIVES = (

@@ -305,6 +305,7 @@ class SoftmaxBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
             scale={"dx": "abs(dy) + sum(abs(dy))"},
+            holds={"dx": "sum(abs(dy)) < max_value"},
         ),
     }
     ALTERNATIVES = (
@@ -328,6 +329,7 @@ class SoftmaxBackwardPlan(Plan):
                 ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
                 contraction=False,
                 scale={"dx": "abs(dy) + sum(abs(dy))"},
+                holds={"dx": "sum(abs(dy)) < max_value"},
             ),
         ),
     )

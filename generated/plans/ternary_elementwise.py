@@ -267,6 +267,7 @@ class TernaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 2.0, "f64": 2.0},
             contraction=False,
             scale={"y": "abs(a) + abs(factor * b * c)"},
+            holds={"y": "factor == 1 or smallest_normal <= abs(factor * b) < max_value"},
         ),
         TernaryKind.ADDCDIV: OpRecord(
             name="addcdiv",
@@ -285,6 +286,7 @@ class TernaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
             scale={"y": "abs(a) + abs(factor * b / c)"},
+            holds={"y": "factor == 1 or smallest_normal <= abs(factor * b) < max_value"},
         ),
     }
 

@@ -3717,6 +3717,12 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "y": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num",
@@ -4069,6 +4075,12 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "dx": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num_backward",
