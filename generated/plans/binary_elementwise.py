@@ -372,8 +372,8 @@ class BinaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        a: the forward's a; None where no gradient depends on it; of shape a_shape.
-        b: the forward's b; None where no gradient depends on it; of shape b_shape.
+        a: the forward's a; None for ADD, SUB; of shape a_shape.
+        b: the forward's b; None for ADD, SUB; of shape b_shape.
         da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
             summed; None: not wanted; of shape a_shape.
         db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
@@ -1300,6 +1300,7 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={"db": "abs(a / b) < max_value or b == 0"},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1321,6 +1322,7 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={"db": "abs(a / b) < max_value or b == 0"},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1342,6 +1344,16 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={
+                "da": (
+                    "a == 0 or b == 0 or isinf(a) or not (min(steep, abs(b) * steep) < smallest_normal or "
+                    "max(steep, abs(b) * steep) > max_value)"
+                ),
+                "db": (
+                    "a == 0 or isinf(a) or not (size < smallest_normal or max(size, size * abs(log(abs(a)))) "
+                    "> max_value)"
+                ),
+            },
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2_backward",
@@ -1712,8 +1724,8 @@ class BinaryCmpArgs:
     Attributes:
         a: first operand; of shape a_shape.
         b: second operand; of shape b_shape.
-        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of shape
-            shape.
+        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of dtype
+            bool, shape shape.
     """
 
     a: Any
@@ -1901,6 +1913,12 @@ class BinaryCmpPlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            holds={
+                "y": (
+                    "a == b or not isfinite(a - b) or abs(abs(a - b) - (atol + rtol * abs(b))) > 4 * epsilon "
+                    "* (abs(a) + abs(b) + atol)"
+                ),
+            },
         ),
         BinaryCmpKind.LOGICAL_AND: OpRecord(
             name="logical_and",

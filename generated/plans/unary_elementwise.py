@@ -98,7 +98,7 @@ class UnaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; None for NEG, FRAC, DEG2RAD, RAD2DEG; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -2864,7 +2864,8 @@ class UnaryPredicateArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of shape shape.
+        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of dtype bool,
+            shape shape.
     """
 
     x: Any
@@ -3098,7 +3099,8 @@ class CastArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result; may be exactly x where the elements of both have one size; of shape shape.
+        y: result; may be exactly x where the elements of both have one size; of dtype target, shape
+            shape.
     """
 
     x: Any
@@ -3252,7 +3254,7 @@ class UnaryParamBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -3716,6 +3718,12 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "y": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num",
@@ -4068,6 +4076,12 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "dx": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num_backward",
