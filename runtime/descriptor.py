@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, ClassVar
 
 from baracuda.dtypes import ElementKind
@@ -142,7 +142,10 @@ class Descriptor:
                 text = str(error).replace("element", name, 1)
                 raise type(error)(f"{self._plan_name()}: {text}") from None
         if rule in ("shape", "axes"):
-            one = rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__")
+            # A set has no order, and text, bytes and mappings hold no extents even where they are empty.
+            if isinstance(value, (str, bytes, bytearray, Set, Mapping)):
+                raise TypeError(f"{where} is {value!r}, want integers in a tuple")
+            one = rule == "axes" and hasattr(value, "__index__")
             try:
                 numbers = tuple(_index(item) for item in ((value,) if one else value))
             except TypeError:

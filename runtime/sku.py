@@ -117,8 +117,11 @@ class PlanPreference:
 
     def __post_init__(self) -> None:
         given: Any = self.max_workspace
-        if not isinstance(given, int | None):
+        if not isinstance(given, int | None) or isinstance(given, bool):
             got = type(given).__name__
             raise TypeError(f"PlanPreference: max_workspace is a {got}, want an int or None")
+        allowed: Any = self.allow_tf32
+        if not isinstance(allowed, bool):
+            raise TypeError(f"PlanPreference: allow_tf32 is {allowed!r}, want True or False")
         if self.max_workspace is not None and self.max_workspace < 0:
             raise InvalidProblem(f"PlanPreference: max_workspace is {self.max_workspace}, want at least 0")

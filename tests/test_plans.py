@@ -385,6 +385,24 @@ def test_numbers_and_preferences_out_of_range_are_refused():
             TypeError, match=r"reduce_axis is .*True.*, want an integer or a tuple of integers"
         ):
             bc.ReduceDescriptor(kind="sum", input_shape=(3, 2), reduce_axis=axes, element="f32")
+    for shape in ("", b"", bytearray(2), {}, set(), {3, 2}, {3: 2}):
+        with pytest.raises(TypeError, match=r"input_shape is .*, want integers in a tuple"):
+            bc.ReduceDescriptor(kind="sum", input_shape=shape, reduce_axis=(), element="f32")
+        with pytest.raises(TypeError, match=r"reduce_axis is .*, want integers in a tuple"):
+            bc.ReduceDescriptor(kind="sum", input_shape=(2, 3, 4, 5), reduce_axis=shape, element="f32")
+    for shape in ([3, 2], range(2), iter((3, 2)), np.array([3, 2])):
+        bc.ReduceDescriptor(kind="sum", input_shape=shape, reduce_axis=0, element="f32")
+    for number in (True, "1", 1.0):
+        with pytest.raises(TypeError, match=r"max_workspace is a .*, want an int or None"):
+            bc.PlanPreference(max_workspace=number)
+    for word in ("no", 0, 1, None):
+        with pytest.raises(TypeError, match=r"allow_tf32 is .*, want True or False"):
+            bc.PlanPreference(allow_tf32=word)
+    for size in (1.0, "1", None, True):
+        with pytest.raises(TypeError, match=r"^Workspace\.host: nbytes is a .*, want an int"):
+            bc.Workspace.host(size)
+    with pytest.raises(bc.InvalidProblem, match=r"^Workspace\.host: nbytes is -1, want at least 0"):
+        bc.Workspace.host(-1)
     with pytest.raises(bc.InvalidProblem, match="max_workspace is -1, want at least 0"):
         bc.PlanPreference(max_workspace=-1)
     desc = bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=0.5)
