@@ -945,7 +945,8 @@ class SdpaBackwardArgs:
             d_k).
         v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
             d_v).
-        attn: the forward's; of shape (batch_size, num_heads, query_len, key_len).
+        attn: the forward's, which know its mask: the backward takes none; of shape (batch_size,
+            num_heads, query_len, key_len).
         dy: gradient of y; of shape (batch_size, num_heads, query_len, d_v).
         dscores_ws: scratch memory that is overwritten; None: a workspace, if dk is wanted; of shape
             (batch_size, num_heads, query_len, key_len).
