@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -393,20 +394,16 @@ def test_causal_is_a_mask(backend, dtype, causal, queries, keys):
 @pytest.mark.parametrize("dtype", EVERY)
 def test_terms_at_the_end_of_the_range(backend, dtype):
     """The smallest number hides nothing in a row that has nothing else; beside other terms it is -inf."""
-    q, k, v, _ = operands(dtype, queries=9, keys=70)
-    least = float(verify.rounded(np.array([-verify.FORMATS[dtype].largest]), dtype)[0])
-    terms = np.full((9, 70), least)
+    q, k, v, _ = operands(dtype, queries=9, keys=64)
+    terms = np.full((9, 64), float(ml_dtypes.finfo(verify.numpy_dtype(dtype)).min))
     terms[3], terms[5, 10:] = 0, 0
     _, attn = attend(backend, dtype, q, k, v, mask=terms)
-    hidden = np.where(terms == 0, 0, -INF)
-    _, want = attend(backend, dtype, q, k, v, mask=hidden)
+    _, want = attend(backend, dtype, q, k, v, mask=terms == 0)
     for row in (3, 5):
         assert_same_bits(attn[:, :, row], want[:, :, row])
-    if dtype != "f16":  # whose smallest number takes nothing from a score in f32
-        others = np.delete(attn.astype(float), [3, 5], axis=2)
-        np.testing.assert_array_equal(
-            others, verify.rounded(np.full_like(others, 1 / 70), dtype).astype(float)
-        )
+    assert (np.sum(attn.astype(float), axis=-1) > 0.9).all()
+    if dtype != "f16":  # beside whose smallest number a score keeps digits
+        assert (np.delete(attn.astype(float), [3, 5], axis=2) == 1 / 64).all()
 
 
 @pytest.mark.parametrize("dtype", ["f16", "f64"])
