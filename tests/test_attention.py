@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
 import ml_dtypes
@@ -166,6 +167,25 @@ def test_which_heads_share(backend, dtype):
     v = np.array([10.0, 20]).reshape(1, 2, 1, 1)
     y, _ = attend(backend, dtype, np.zeros((1, 6, 1, 2)), np.zeros((1, 2, 1, 2)), v)
     np.testing.assert_array_equal(y[0, :, 0, 0].astype(float), [10, 10, 10, 20, 20, 20])
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_gradients_go_to_the_head_that_is_shared(backend, dtype):
+    """One head of 6 after the other has a gradient: its keys, of 2 heads, get what it alone gives."""
+    q, k, v, dy = operands(dtype, heads=6, kv_heads=2, queries=9, keys=40, d_k=5, d_v=7)
+    _, attn = attend(backend, dtype, q, k, v)
+    for head in range(6):
+        alone = np.zeros_like(dy)
+        alone[:, head] = dy[:, head]
+        found = gradients(backend, dtype, q, k, v, attn, alone)
+        part = slice(head // 3, head // 3 + 1)
+        one = [x[:, head : head + 1] for x in (q, attn, dy)]
+        want = gradients(backend, dtype, one[0], k[:, part], v[:, part], *one[1:])
+        assert_same_bits(found["dq"][:, head], want["dq"][:, 0])
+        assert_same_bits(found["dk"][:, part], want["dk"])
+        assert_same_bits(found["dv"][:, part], want["dv"])
+        assert (found["dk"][:, 1 - head // 3].astype(float) == 0).all()
+        assert (found["dv"][:, 1 - head // 3].astype(float) == 0).all()
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
@@ -565,6 +585,36 @@ def test_the_order_of_threads_over_many_tiles(device, backend, dtype, monkeypatc
     for found in results[1:]:
         for name, want in results[0].items():
             assert_same_bits(found[name], want)
+
+
+def test_heads_that_lie_far_apart(device, backend):
+    """Offsets of more than 31 bits in elements, 32 in bytes."""
+    arrays = importlib.import_module("cupy") if device.kind == "cuda" else np
+    memory, far = arrays.empty(2**31 + 2**16, "f2"), 2**31
+    shapes = {"q": (5, 8), "k": (7, 8), "v": (7, 6), "dy": (5, 6), "y": (5, 6), "dq": (5, 8)}
+    given, tensors = (
+        dict(zip(("q", "k", "v", "dy"), operands("f16", 2, 2, 5, 7, 8, 6, batch=1), strict=True)),
+        {},
+    )
+    for place, (name, shape) in enumerate(shapes.items()):
+        flat = memory[place * 1024 :]
+        strides = tuple(2 * stride for stride in (far, far, shape[1], 1))
+        tensors[name] = arrays.lib.stride_tricks.as_strided(flat, (1, 2, *shape), strides)
+        if name in given:
+            tensors[name][...] = arrays.asarray(given[name])
+    q, k, v, dy = given.values()
+    want_y, attn = attend(backend, "f16", q, k, v)
+    want = gradients(backend, "f16", q, k, v, attn, dy, wanted="dq")["dq"]
+    saved = arrays.asarray(attn)
+    y, dq = tensors.pop("y"), tensors.pop("dq")
+    operand = {name: tensors[name] for name in "qkv"}
+    bc.SdpaPlan.select(backend.stream, descriptor("f16", q, k, v))(**operand, y=y, stream=backend.stream)
+    bc.SdpaBackwardPlan.select(backend.stream, descriptor("f16", q, k, v, backward=True))(
+        **operand, attn=saved, dy=tensors["dy"], dq=dq, stream=backend.stream
+    )
+    backend.synchronize()
+    for got, exact in ((y, want_y), (dq, want)):
+        assert_same_bits(arrays.ascontiguousarray(got).tolist(), exact.tolist())
 
 
 def test_head_sizes_follow_from_the_problem():
