@@ -80,14 +80,15 @@ template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void matmul(const Param
         __syncthreads();
         for (int i = int(threadIdx.x); i < ROWS * DEPTH; i += THREADS) {
             const int row = i / DEPTH, step = i % DEPTH, from = first_row + row, at = begin + step;
-            left[LEFT_INNER ? row * LEFT + step : step * LEFT + row] = from < p.rows && at < p.depth
-                ? p.left[LEFT_INNER ? from * p.depth + at : at * p.rows + from] : T{};
+            const int place = LEFT_INNER ? from * p.depth + at : at * p.rows + from;
+            left[LEFT_INNER ? row * LEFT + step : step * LEFT + row]
+                = from < p.rows && at < p.depth ? p.left[place] : T{};
         }
         for (int i = int(threadIdx.x); i < COLUMNS * DEPTH; i += THREADS) {
             const int column = i / DEPTH, step = i % DEPTH, from = first_column + column, at = begin + step;
+            const int place = RIGHT_INNER ? from * p.depth + at : at * p.columns + from;
             right[RIGHT_INNER ? column * RIGHT + step : step * RIGHT + column]
-                = from < p.columns && at < p.depth ? p.right[RIGHT_INNER ? from * p.depth + at : at * p.columns + from]
-                                                       : T{};
+                = from < p.columns && at < p.depth ? p.right[place] : T{};
         }
         __syncthreads();
         baracuda::multiply_tiles<Product>(sum, baracuda::TileView<T, LEFT_INNER>{left, LEFT}, warp_row,
