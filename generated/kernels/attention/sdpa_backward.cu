@@ -23,9 +23,8 @@ struct Formula {
     BARACUDA_FN A dv(A product) const { return product; }
 };
 
-// The spec's tiles: a block has QUERIES, of which a warp has ROWS, and meets KEYS keys at a time, or SCORES keys where
-//     it
-// sums nothing over them.
+// The spec's tiles: a block has QUERIES, of which a warp has ROWS, and meets KEYS keys at a time,
+// or SCORES keys where it sums nothing over them.
 // Of sums a block has SUM_ROWS and meets SUM_DEPTH at a time; its warps share rows, columns and depth.
 template <class Element> struct Shape;
 template <> struct Shape<baracuda::f16> {
