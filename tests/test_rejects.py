@@ -210,6 +210,11 @@ def limited(op, direction):
     ]
 
 
+def foreign_element(op):
+    """A dtype that the op does not have."""
+    return next(kind.value for kind in ElementKind if kind.value not in op.dtypes)
+
+
 @each_program(where=limited)
 def test_numbers_that_the_op_excludes(backend, good, op, direction):
     """What `require` of an attribute says is held, for values that it excludes."""
@@ -222,8 +227,12 @@ def test_numbers_that_the_op_excludes(backend, good, op, direction):
                 continue
             excluded += 1
             bad = good.problem.descriptor(**{attribute.source: value})
-            with pytest.raises(InvalidProblem, match=rf"^{good.name}: {attribute.source} is {value}, want"):
-                good.problem.plan_class.select(backend.stream, bad)
+            # What makes no sense is said before what no kernel serves.
+            for desc in (bad, bad.replace(element=foreign_element(op))):
+                with pytest.raises(
+                    InvalidProblem, match=rf"^{good.name}: {attribute.source} is {value}, want"
+                ):
+                    good.problem.plan_class.select(backend.stream, desc)
         assert excluded
 
 

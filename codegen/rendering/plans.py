@@ -248,8 +248,25 @@ def _plan(spec: Spec, family: Family, direction: str) -> dict[str, Any]:
         ],
         "other_shapes": _other_shapes(family, direction),
         "conditions": _conditions(family, direction),
-        "inner": [name for name, tensor in family.tensors(direction).items() if tensor.layout == "inner"],
+        "layouts": _layouts(family.tensors(direction)),
     }
+
+
+def _layouts(tensors: Mapping[str, Tensor]) -> str:
+    """How the tensors of a plan may lie, for a reader."""
+    text = "tensors with any strides, zero and negative ones included"
+    inner = [name for name, tensor in tensors.items() if tensor.layout == "inner"]
+    contiguous = [name for name, tensor in tensors.items() if tensor.layout == "contiguous"]
+    if inner:
+        text += f"; the innermost stride of {_listed(inner)} must be 1"
+    if contiguous:
+        text += f"{',' if inner else ';'} {_listed(contiguous)} must be contiguous"
+    return text
+
+
+def _listed(names: list[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _other_shapes(family: Family, direction: str) -> list[dict[str, str]]:
@@ -298,7 +315,8 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "shares": tensor.shares,
         "needed": "" if tensor.optional else _needed_text(name, ops, direction),
         "dtype_text": f"dtype {tensor.dtype}, " if tensor.dtype else "",
-        "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others)),
+        "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others))
+        + (" or one that broadcasts to it" if tensor.role == "mask" else ""),
         "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
         "shape_reason": reason,
     }

@@ -375,8 +375,8 @@ class RopePlan(Plan):
         host: inv_freq = plain / factor * (1 - ramp) + plain * ramp  (scaling=llama3)
 
     `select` checks a RopeDescriptor and compiles or loads its kernels.
-    `run` takes RopeArgs: tensors with any strides, zero and negative ones included; the innermost
-    stride of x and y must be 1.
+    `run` takes RopeArgs: tensors with any strides, zero and negative ones included; the innermost stride of x
+    and y must be 1.
     """
 
     TEMPLATE = "rotate"
@@ -922,7 +922,7 @@ class SdpaArgs:
         v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
             d_v).
         mask: bool, true for the keys that a query sees, or terms of the scores, -inf for those that it
-            does not see; of shape (batch_size, num_heads, query_len, key_len).
+            does not see; of shape (batch_size, num_heads, query_len, key_len) or one that broadcasts to it.
         y: result; of shape (batch_size, num_heads, query_len, d_v).
         attn: the weights, for the backward; None: not wanted; of shape (batch_size, num_heads, query_len,
             key_len).
@@ -946,7 +946,8 @@ class SdpaBackwardArgs:
             d_k).
         v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
             d_v).
-        attn: the forward's; of shape (batch_size, num_heads, query_len, key_len).
+        attn: the forward's, which know its mask: the backward takes none; of shape (batch_size,
+            num_heads, query_len, key_len).
         dy: gradient of y; of shape (batch_size, num_heads, query_len, d_v).
         dscores_ws: scratch memory that is overwritten; None: a workspace, if dk is wanted; of shape
             (batch_size, num_heads, query_len, key_len).
@@ -997,8 +998,8 @@ class SdpaPlan(Plan):
         y = dot(attn, v)
 
     `select` checks a SdpaDescriptor and compiles or loads its kernels.
-    `run` takes SdpaArgs: tensors with any strides, zero and negative ones included; the innermost
-    stride of q and k and v and y must be 1.
+    `run` takes SdpaArgs: tensors with any strides, zero and negative ones included; the innermost stride of
+    q, k, v and y must be 1, attn must be contiguous.
     """
 
     TEMPLATE = "attention"
@@ -1162,7 +1163,7 @@ class SdpaBackwardPlan(Plan):
 
     `select` checks a SdpaBackwardDescriptor and compiles or loads its kernels.
     `run` takes SdpaBackwardArgs: tensors with any strides, zero and negative ones included; the innermost
-    stride of q and k and v and dy and dq and dk and dv must be 1.
+    stride of q, k, v, dy, dq, dk and dv must be 1, attn and dscores_ws must be contiguous.
     """
 
     TEMPLATE = "attention"
