@@ -1034,7 +1034,7 @@ class SdpaPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
-            holds={"y": "fits > 0", "attn": "fits > 0"},
+            holds={"y": "y_fits > 0", "attn": "fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1065,7 +1065,7 @@ class SdpaPlan(Plan):
                 ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
                 contraction=True,
                 scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
-                holds={"y": "fits > 0", "attn": "fits > 0"},
+                holds={"y": "y_fits > 0", "attn": "fits > 0"},
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
                     "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1201,7 +1201,7 @@ class SdpaBackwardPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"dq": "abs(scale) * dq_size", "dk": "abs(scale) * dk_size", "dv": "dv_size"},
-            holds={"dq": "fits > 0", "dk": "fits > 0", "dv": "fits > 0"},
+            holds={"dq": "dq_fits > 0", "dk": "dk_fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),

@@ -1913,12 +1913,6 @@ class BinaryCmpPlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
-            holds={
-                "y": (
-                    "a == b or not isfinite(a - b) or abs(abs(a - b) - (atol + rtol * abs(b))) > 4 * epsilon "
-                    "* (abs(a) + abs(b) + atol)"
-                ),
-            },
         ),
         BinaryCmpKind.LOGICAL_AND: OpRecord(
             name="logical_and",
