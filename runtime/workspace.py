@@ -77,18 +77,27 @@ class Workspace:
 
     @staticmethod
     def host(nbytes: int) -> Workspace:
-        """New host memory, aligned as plans want it, which NumPy's own arrays need not be."""
+        """New host memory, aligned as plans want it, which NumPy's own arrays need not be.
+
+        Raises `TypeError` for what is no int, `InvalidProblem` for a negative one.
+        """
+        given: Any = nbytes
+        if isinstance(given, bool) or not hasattr(given, "__index__"):
+            raise TypeError(f"Workspace.host: nbytes is a {type(given).__name__}, want an int")
+        if nbytes < 0:
+            raise InvalidProblem(f"Workspace.host: nbytes is {nbytes}, want at least 0")
         memory = np.empty(nbytes + ALIGNMENT, np.uint8)
         skipped = -memory.__array_interface__["data"][0] % ALIGNMENT
         return Workspace.borrowed(memory[skipped : skipped + nbytes])
 
-    def require(self, needed: int, device: Device, plan: str) -> None:
+    def require(self, needed: int, device: Device, plan: str, instead: str = "") -> None:
         """Check that a plan can use this workspace; nothing is asked of one that needs no bytes.
 
         Args:
             needed: how many bytes the plan uses.
             device: where the plan runs.
             plan: the plan's name.
+            instead: an argument that serves as well; empty: a plan selected with max_workspace=0.
 
         Raises:
             WorkspaceTooSmall: fewer bytes than needed.
@@ -102,7 +111,7 @@ class Workspace:
                 needed,
                 self.nbytes,
                 f"{plan}: workspace has {self.nbytes} bytes, want {needed}, as workspace_size() says: "
-                f"{_way_to(needed, device)}, or select with PlanPreference(max_workspace=0)",
+                f"{_way_to(needed, device)}, or {instead or 'select with PlanPreference(max_workspace=0)'}",
             )
         if self.device != device:
             raise InvalidProblem(

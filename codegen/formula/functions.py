@@ -110,7 +110,7 @@ _TABLE = (
     _one("atanh", plain("arctanh"), "inverse hyperbolic tangent", "math.atanh"),
     _one("erf", special("erf", "erf"), "error function", "math.erf"),
     _one("erfc", special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail", "math.erfc"),
-    _one("erfinv", numeric.erfinv, "inverse of erf"),
+    _one("erfinv", specials.erfinv, "inverse of erf"),
     Function("lgamma", 1, 1, "float", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma", False, "lgamma.cuh"),
     _one("tgamma", numeric.tgamma, "gamma function", "math.gamma"),
     _one("sigmoid", numeric.sigmoid, "1 / (1 + exp(-x)), accurate in the negative tail"),
@@ -230,6 +230,7 @@ _TABLE = (
         "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
     ),
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
+    _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
     _element("element_log", 1, 1, plain("log"), "natural logarithm"),
     _element("element_log1p_ratio", 1, 1, numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
     _element(

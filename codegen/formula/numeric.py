@@ -243,16 +243,6 @@ def tgamma(xp: Any, x: Array) -> Array:
     return xp.where(pole, value_at_pole, ordinary)
 
 
-def erfinv(xp: Any, x: Array) -> Array:
-    """The inverse of erf; keeps a signed zero."""
-    if not is_wide(x):
-        return xp.where(x == 0, x, special("erfinv", "erfinv")(xp, x))
-    edge = (x == 0) | ~(xp.abs(x) < 1)
-    ordinary = by_mpmath("erfinv", xp.where(edge, x.dtype.type(0.5), x))
-    outside = xp.where(xp.abs(x) == 1, xp.copysign(x.dtype.type(np.inf), x), x.dtype.type(np.nan))
-    return xp.where(edge, xp.where(x == 0, x, outside), ordinary)
-
-
 def mantissa(xp: Any, x: Array) -> Array:
     """The m of x = m * 2**exponent(x) with 0.5 <= |m| < 1; zeros, infinities and NaN as they are."""
     return xp.where(xp.isfinite(x), xp.frexp(x)[0], x)

@@ -98,7 +98,7 @@ class UnaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; None for NEG, FRAC, DEG2RAD, RAD2DEG; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -260,7 +260,7 @@ class UnaryPlan(Plan):
         y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
-        y = erf(x)
+        y = element_erf(x)
 
     ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
         y = erfc(x)
@@ -1569,7 +1569,8 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        dx = -(dy * (0.5 * element_rsqrt(x)) / x)
+        r = element_rsqrt(x)
+        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * (0.5 * r) / x)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
@@ -2863,7 +2864,8 @@ class UnaryPredicateArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of shape shape.
+        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of dtype bool,
+            shape shape.
     """
 
     x: Any
@@ -3097,7 +3099,8 @@ class CastArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result; may be exactly x where the elements of both have one size; of shape shape.
+        y: result; may be exactly x where the elements of both have one size; of dtype target, shape
+            shape.
     """
 
     x: Any
@@ -3251,7 +3254,7 @@ class UnaryParamBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -3715,6 +3718,12 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "y": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num",
@@ -4067,6 +4076,12 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "dx": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num_backward",

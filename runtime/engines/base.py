@@ -22,6 +22,7 @@ __all__ = [
     "LaunchStep",
     "Tensors",
     "ceil_div",
+    "chunk_of",
     "log2",
     "power_of_two_from",
 ]
@@ -161,6 +162,11 @@ def scalar_format(kinds: str, element: ElementKind) -> str:
     """`struct` format of scalars in C layout, by their kinds."""
     formats = {"a": _FORMATS[element.compute], "d": "d", "b": "?", "i": "q"}
     return "".join(formats[kind] for kind in kinds)
+
+
+def chunk_of(pack_size: int) -> int:
+    """How many elements of a row a warp takes, where 16 bytes hold `pack_size`: CHUNK of tree.cuh."""
+    return 4096 if pack_size > 2 else 2048
 
 
 def ceil_div(number: int, divisor: int) -> int:
