@@ -370,7 +370,7 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     package.ReducePlan.select(baracuda.Stream.host(), desc)(x=x, y=y)
     np.testing.assert_array_equal(y, np.full((4, 1), 8 * 1024))
 
-    # The guarantee that it states, for rows that cancel and rows of equal terms, which may all round to one side.
+    # Its guarantee, for rows that cancel and for equal terms, which may all round to one side.
     rng = np.random.default_rng(0)
     for element, dtype in (("f32", np.float32), ("f64", np.float64)):
         x = rng.standard_normal((8, 20000)).astype(dtype)
