@@ -12,6 +12,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine
 from baracuda.errors import InvalidProblem
 from baracuda.ordering import UNORDERED
+from baracuda.shapes import broadcast_shapes
 from baracuda.tensor import Device, TensorRef, as_tensor
 
 __all__ = ["ArgumentRules", "Tensors", "Wanted"]
@@ -22,8 +23,6 @@ Wanted = tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[ElementKind, ...]],
 
 #: The axis of heads in a tensor of heads.
 _HEADS = 1
-#: Shapes that a message names, of a tensor that may have many.
-_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,8 @@ class ArgumentRules:
         if type(args) is not self.cls:
             raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.cls.__name__}")
         tensors: Tensors = {}
+        # What must not be there has no shape that would be right; what is wrong with it is said below.
+        surplus = {key for key, (holds, _) in self.conditions.items() if not holds}
         for rule, (_, shapes, elements) in zip(self.tensors, self.wanted, strict=True):
             given = getattr(args, rule.name)
             if given is None:
@@ -70,15 +71,17 @@ class ArgumentRules:
             if tensor.element not in elements:
                 checks.check_element(tensor, rule.name, name, *elements)
             checks.check_device(tensor, rule.name, name, self.device)
-            if tensor.shape not in shapes:
+            if tensor.shape not in shapes and rule.name not in surplus:
                 shape, why = self.shapes[rule.name]
-                why += "".join(f", or {other}" for other in shapes[1:_SHOWN])
-                why += " and so on" if len(shapes) > _SHOWN else ""
+                others: tuple[object, ...] = shapes[1:]
+                if others and others == broadcast_shapes(shape):
+                    others = ("a shape that broadcasts to it",)
+                why += "".join(f", or {other}" for other in others)
                 checks.check_shape(tensor, rule.name, name, shape, why)
             tensors[rule.name] = tensor
         for rule in self.tensors:
             present = tensors[rule.name]
-            if present is not None:
+            if present is not None and rule.name not in surplus:
                 _check_layout(present, rule, name)
         for rule in self.tensors:
             if tensors[rule.name] is None and rule.name in op.required:
@@ -108,7 +111,8 @@ class ArgumentRules:
                 checks.check_writable(tensor, key, name)
                 source = tensors[shares[key]] if key in shares else None
                 shared = source is not None and source.strides[_HEADS] == 0
-                checks.check_no_self_overlap(tensor, key, name, (_HEADS,) if shared else ())
+                unless = f", or heads of {shares[key]} at a zero stride too" if key in shares else ""
+                checks.check_no_self_overlap(tensor, key, name, (_HEADS,) if shared else (), unless)
         for place, key in enumerate(outputs):
             out = tensors[key]
             if out is None:

@@ -148,7 +148,9 @@ def check_aligned(t: TensorRef, name: str, plan: str, alignment: int | None = No
         )
 
 
-def check_no_self_overlap(t: TensorRef, name: str, plan: str, shared_axes: tuple[int, ...] = ()) -> None:
+def check_no_self_overlap(
+    t: TensorRef, name: str, plan: str, shared_axes: tuple[int, ...] = (), unless: str = ""
+) -> None:
     """Raise `InvalidProblem` where two indices of the output `t` reach the same memory.
 
     Args:
@@ -156,6 +158,7 @@ def check_no_self_overlap(t: TensorRef, name: str, plan: str, shared_axes: tuple
         name: the argument's name.
         plan: the plan's name.
         shared_axes: axes on which a zero stride is meant: the kernel sums into the one slot.
+        unless: what would allow a zero stride, for the message.
     """
     shape, strides = t.shape, t.strides
     if is_contiguous(t):
@@ -168,7 +171,7 @@ def check_no_self_overlap(t: TensorRef, name: str, plan: str, shared_axes: tuple
         what = f"a zero stride on axis {zeros[0]}" if zeros else "strides that fold onto themselves"
         raise InvalidProblem(
             f"{argument(name, plan)} is an output and has {what} (shape {t.shape}, strides {t.strides}), "
-            "want every element at an address of its own"
+            f"want every element at an address of its own{unless if zeros else ''}"
         )
 
 

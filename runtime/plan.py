@@ -141,6 +141,8 @@ class Plan:
         desc.check()
         op = cls._op_of(desc)
         element = cls._element_of(desc)
+        for violation in cls.violations(desc):
+            raise InvalidProblem(f"{name}: {violation}")
         if element.value not in op.dtypes:
             raise Unsupported(
                 f"{name}: element is {element}, want one of {', '.join(op.dtypes)} for {op.name}"
@@ -148,8 +150,6 @@ class Plan:
         if op.target and getattr(desc, op.target).value not in op.dtypes:
             got, known = getattr(desc, op.target), ", ".join(op.dtypes)
             raise Unsupported(f"{name}: {op.target} is {got}, want one of {known} for {op.name}")
-        for violation in cls.violations(desc):
-            raise InvalidProblem(f"{name}: {violation}")
         plan = object.__new__(cls)
         plan._desc, plan._preference, plan._op, plan._device = desc, preference, op, device
         shapes, others = cls.shapes(desc), cls.other_shapes(desc)
@@ -478,7 +478,8 @@ class Plan:
     def _workspace(self, space: Workspace, layout: RememberedLayout, pointers: Sequence[int]) -> Workspace:
         if layout.needed:
             plan = type(self).__name__
-            space.require(layout.needed, self._device, plan)
+            scratch = " or ".join(rule.name for rule in self.TENSORS if rule.io == "scratch")
+            space.require(layout.needed, self._device, plan, scratch)
             place = layout.within(space.pointer, space.pointer + layout.needed, pointers)
             if place is not None:
                 name = self.TENSORS[place].name
@@ -566,6 +567,7 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
         ulp=(_bound(op, element, engine) + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
         scale=tuple(scale.items()),
+        holds=tuple((name, text) for name, text in op.holds.items() if name not in never),
     )
 
 

@@ -90,13 +90,14 @@ class Workspace:
         skipped = -memory.__array_interface__["data"][0] % ALIGNMENT
         return Workspace.borrowed(memory[skipped : skipped + nbytes])
 
-    def require(self, needed: int, device: Device, plan: str) -> None:
+    def require(self, needed: int, device: Device, plan: str, instead: str = "") -> None:
         """Check that a plan can use this workspace; nothing is asked of one that needs no bytes.
 
         Args:
             needed: how many bytes the plan uses.
             device: where the plan runs.
             plan: the plan's name.
+            instead: an argument that serves as well; empty: a plan selected with max_workspace=0.
 
         Raises:
             WorkspaceTooSmall: fewer bytes than needed.
@@ -110,7 +111,7 @@ class Workspace:
                 needed,
                 self.nbytes,
                 f"{plan}: workspace has {self.nbytes} bytes, want {needed}, as workspace_size() says: "
-                f"{_way_to(needed, device)}, or select with PlanPreference(max_workspace=0)",
+                f"{_way_to(needed, device)}, or {instead or 'select with PlanPreference(max_workspace=0)'}",
             )
         if self.device != device:
             raise InvalidProblem(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -167,6 +169,25 @@ def test_which_heads_share(backend, dtype):
     np.testing.assert_array_equal(y[0, :, 0, 0].astype(float), [10, 10, 10, 20, 20, 20])
 
 
+@pytest.mark.parametrize("dtype", EVERY)
+def test_gradients_go_to_the_head_that_is_shared(backend, dtype):
+    """One head of 6 after the other has a gradient: its keys, of 2 heads, get what it alone gives."""
+    q, k, v, dy = operands(dtype, heads=6, kv_heads=2, queries=9, keys=40, d_k=5, d_v=7)
+    _, attn = attend(backend, dtype, q, k, v)
+    for head in range(6):
+        alone = np.zeros_like(dy)
+        alone[:, head] = dy[:, head]
+        found = gradients(backend, dtype, q, k, v, attn, alone)
+        part = slice(head // 3, head // 3 + 1)
+        one = [x[:, head : head + 1] for x in (q, attn, dy)]
+        want = gradients(backend, dtype, one[0], k[:, part], v[:, part], *one[1:])
+        assert_same_bits(found["dq"][:, head], want["dq"][:, 0])
+        assert_same_bits(found["dk"][:, part], want["dk"])
+        assert_same_bits(found["dv"][:, part], want["dv"])
+        assert (found["dk"][:, 1 - head // 3].astype(float) == 0).all()
+        assert (found["dv"][:, 1 - head // 3].astype(float) == 0).all()
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
 def test_an_expanded_gradient(backend, dtype):
     """https://github.com/ROCm/TransformerEngine/pull/623: what `loss.sum()` hands down, slices."""
@@ -233,6 +254,54 @@ def test_what_single_queries_do_not_see(backend, dtype):
     dq = gradients(backend, dtype, q, k, v, attn, dy, wanted="dq", causal="top_left")["dq"]
     assert_same_bits(dq[:, :, :70], clean["dq"][:, :, :70])
     assert np.isnan(dq[:, :, 70:].astype(float)).all()
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize("planted", [NAN, INF, -INF])
+@pytest.mark.parametrize(("causal", "queries"), [("top_left", 20), ("top_left", 140), ("bottom_right", 140)])
+def test_what_a_query_that_is_nan_does_not_see(backend, dtype, planted, causal, queries):
+    """It has no weight there, wherever tiles end, and leaves the gradients of these keys as they are."""
+    q, k, v, dy = operands(dtype, batch=1, queries=queries, keys=200)
+    row, seen = 5, 6 + (200 - queries if causal == "bottom_right" else 0)
+    offset = seen - row - 1
+    mask = np.arange(200) <= np.arange(queries)[:, None] + offset
+    k[:, :, 2, 3] = -1 if planted == -INF else 1  # the score is inf, and so the row NaN
+    _, attn = attend(backend, dtype, q, k, v, causal=causal)
+    clean = gradients(backend, dtype, q, k, v, attn, dy, causal=causal)
+    q[:, :, row, 3] = planted
+    found = []
+    for shown in ({"causal": causal}, {"mask": mask}):
+        y, attn = attend(backend, dtype, q, k, v, **shown)
+        assert np.isnan(y[:, :, row].astype(float)).all()
+        assert np.isnan(attn[:, :, row, 2].astype(float)).all()
+        assert (attn[:, :, row, seen:].astype(float) == 0).all()
+        found.append({"attn": attn, **gradients(backend, dtype, q, k, v, attn, dy, causal=causal)})
+    for name, want in found[0].items():
+        assert_same_bits(found[1][name], want)
+    assert_same_bits(found[0]["dv"][:, :, seen:], clean["dv"][:, :, seen:])
+    assert np.isfinite(found[0]["dk"][:, :, seen:].astype(float)).all()
+    assert np.isnan(found[0]["dv"][:, :, 2].astype(float)).all()
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize(("queries", "keys"), [(150, 20), (148, 20), (90, 70), (130, 64), (65, 64)])
+@pytest.mark.parametrize("scratch", [True, False])
+def test_weights_that_causal_hides_are_not_read(backend, dtype, queries, keys, scratch):
+    """Rows of NaN, as masked_row="nan" leaves them, give what rows of zeros give, wherever tiles end."""
+    q, k, v, dy = operands(dtype, queries=queries, keys=keys)
+    hidden = queries - keys
+    kept = {}
+    for masked_row in ("zero", "nan"):
+        _, kept[masked_row] = attend(backend, dtype, q, k, v, causal="bottom_right", masked_row=masked_row)
+    assert np.isnan(kept["nan"][:, :, :hidden].astype(float)).all()
+    preference = None if scratch else PlanPreference(max_workspace=0)
+    options = {"scratch": scratch, "preference": preference, "wanted": "dq dk dv" if scratch else "dq dv"}
+    want, got = (
+        gradients(backend, dtype, q, k, v, attn, dy, causal="bottom_right", **options)
+        for attn in kept.values()
+    )
+    for name, value in want.items():
+        assert_same_bits(got[name], value)
 
 
 @pytest.mark.parametrize("dtype", EVERY)
@@ -342,6 +411,21 @@ def test_causal_is_a_mask(backend, dtype, causal, queries, keys):
         assert_same_bits(skipping[name], plain[name])
 
 
+@pytest.mark.parametrize("dtype", EVERY)
+def test_terms_at_the_end_of_the_range(backend, dtype):
+    """The smallest number hides nothing in a row that has nothing else; beside other terms it is -inf."""
+    q, k, v, _ = operands(dtype, queries=9, keys=64)
+    terms = np.full((9, 64), float(ml_dtypes.finfo(verify.numpy_dtype(dtype)).min))
+    terms[3], terms[5, 10:] = 0, 0
+    _, attn = attend(backend, dtype, q, k, v, mask=terms)
+    _, want = attend(backend, dtype, q, k, v, mask=terms == 0)
+    for row in (3, 5):
+        assert_same_bits(attn[:, :, row], want[:, :, row])
+    assert (np.sum(attn.astype(float), axis=-1) > 0.9).all()
+    if dtype != "f16":  # beside whose smallest number a score keeps digits
+        assert (np.delete(attn.astype(float), [3, 5], axis=2) == 1 / 64).all()
+
+
 @pytest.mark.parametrize("dtype", ["f16", "f64"])
 @pytest.mark.parametrize("layout", ["transposed", "every second column", "reversed", "last axis expanded"])
 def test_a_mask_in_any_layout(backend, dtype, layout):
@@ -403,6 +487,22 @@ def expanded(backend, dtype, name, values):
     tensor.memory = backend.memory(flat)
     tensor.array = backend.view(tensor.memory, tensor.dtype, values.shape, place)
     return tensor
+
+
+@pytest.mark.parametrize("name", ["dk", "dv"])
+def test_a_gradient_shares_heads_only_where_its_operand_does(backend, name):
+    q, k, v, dy = operands("f32", kv_heads=4, queries=8, keys=9)
+    _, attn = attend(backend, "f32", q, k, v)
+    out = expanded(backend, "f32", name, k if name == "dk" else v)
+    plan = bc.SdpaBackwardPlan.select(backend.stream, descriptor("f32", q, k, v, backward=True))
+    given = {"q": q, "k": k, "v": v, "attn": attn, "dy": dy}
+    arrays = {key: placed(backend, "f32", key, value).array for key, value in given.items()}
+    message = (
+        rf"{name} is an output and has a zero stride on axis 1 .*, or heads of {name[1]} at a zero stride"
+    )
+    with pytest.raises(InvalidProblem, match=message):
+        plan(**arrays, **{name: out.array}, stream=backend.stream)
+    out.check_untouched(backend)
 
 
 def test_a_gradient_for_each_head_of_a_shared_key(backend):
@@ -487,6 +587,36 @@ def test_the_order_of_threads_over_many_tiles(device, backend, dtype, monkeypatc
             assert_same_bits(found[name], want)
 
 
+def test_heads_that_lie_far_apart(device, backend):
+    """Offsets of more than 31 bits in elements, 32 in bytes."""
+    arrays = importlib.import_module("cupy") if device.kind == "cuda" else np
+    memory, far = arrays.empty(2**31 + 2**16, "f2"), 2**31
+    shapes = {"q": (5, 8), "k": (7, 8), "v": (7, 6), "dy": (5, 6), "y": (5, 6), "dq": (5, 8)}
+    given, tensors = (
+        dict(zip(("q", "k", "v", "dy"), operands("f16", 2, 2, 5, 7, 8, 6, batch=1), strict=True)),
+        {},
+    )
+    for place, (name, shape) in enumerate(shapes.items()):
+        flat = memory[place * 1024 :]
+        strides = tuple(2 * stride for stride in (far, far, shape[1], 1))
+        tensors[name] = arrays.lib.stride_tricks.as_strided(flat, (1, 2, *shape), strides)
+        if name in given:
+            tensors[name][...] = arrays.asarray(given[name])
+    q, k, v, dy = given.values()
+    want_y, attn = attend(backend, "f16", q, k, v)
+    want = gradients(backend, "f16", q, k, v, attn, dy, wanted="dq")["dq"]
+    saved = arrays.asarray(attn)
+    y, dq = tensors.pop("y"), tensors.pop("dq")
+    operand = {name: tensors[name] for name in "qkv"}
+    bc.SdpaPlan.select(backend.stream, descriptor("f16", q, k, v))(**operand, y=y, stream=backend.stream)
+    bc.SdpaBackwardPlan.select(backend.stream, descriptor("f16", q, k, v, backward=True))(
+        **operand, attn=saved, dy=tensors["dy"], dq=dq, stream=backend.stream
+    )
+    backend.synchronize()
+    for got, exact in ((y, want_y), (dq, want)):
+        assert_same_bits(arrays.ascontiguousarray(got).tolist(), exact.tolist())
+
+
 def test_head_sizes_follow_from_the_problem():
     """A kernel for each of a finite set of sizes; the largest serves what is longer."""
     host = bc.Stream.host()
@@ -517,7 +647,7 @@ def test_scratch_memory_as_an_argument_or_as_a_workspace(backend, dtype):
     given = {"q": q, "k": k, "v": v, "attn": attn, "dy": dy}
     arrays = {name: placed(backend, dtype, name, value).array for name, value in given.items()}
     dk = verify.place(backend, "dk", dtype, k.shape)
-    with pytest.raises(WorkspaceTooSmall):
+    with pytest.raises(WorkspaceTooSmall, match=r"workspace has 0 bytes, .*, or dscores_ws$"):
         plan(**arrays, dk=dk.array, stream=backend.stream)
     spared = bc.SdpaBackwardPlan.select(backend.stream, desc, PlanPreference(max_workspace=0))
     assert spared.workspace_size() == 0
@@ -528,17 +658,27 @@ def test_scratch_memory_as_an_argument_or_as_a_workspace(backend, dtype):
     dk.check_untouched(backend)
 
 
-@pytest.mark.parametrize("wanted", ["dq", "dv", "dq dv", "dk"])
-def test_gradients_that_need_no_scratch(backend, wanted):
-    """Only dk reads what scratch memory keeps."""
-    q, k, v, dy = operands("f32")
-    _, attn = attend(backend, "f32", q, k, v)
-    want = gradients(backend, "f32", q, k, v, attn, dy)
-    needs = "dk" in wanted
-    preference = None if needs else PlanPreference(max_workspace=0)
-    got = gradients(backend, "f32", q, k, v, attn, dy, wanted=wanted, scratch=needs, preference=preference)
-    for name, value in got.items():
-        assert_same_bits(value, want[name])
+def subsets(*names):
+    """Every choice of them but none, as text."""
+    choices = itertools.product((False, True), repeat=len(names))
+    return [" ".join(itertools.compress(names, choice)) for choice in choices if any(choice)]
+
+
+@pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.parametrize("wanted", subsets("dq", "dk", "dv"))
+def test_gradients_that_are_wanted(backend, dtype, wanted):
+    """Each has the bits that it has beside the others. Only dk reads what scratch memory keeps."""
+    q, k, v, dy = operands(dtype, batch=1, heads=2, kv_heads=1, queries=130, keys=140)
+    _, attn = attend(backend, dtype, q, k, v, scale=0.1)
+    want = gradients(backend, dtype, q, k, v, attn, dy, scale=0.1)
+    ways = [{"scratch": True}, {"scratch": False}]
+    if "dk" not in wanted:
+        ways.append({"scratch": False, "preference": PlanPreference(max_workspace=0)})
+    for way in ways:
+        got = gradients(backend, dtype, q, k, v, attn, dy, wanted=wanted, scale=0.1, **way)
+        assert [*got] == wanted.split()
+        for name, value in got.items():
+            assert_same_bits(value, want[name])
 
 
 def test_scratch_memory_overlaps_nothing(backend):
@@ -637,7 +777,11 @@ def test_weights_that_are_not_contiguous(backend):
 @pytest.mark.parametrize(
     ("mask", "kind", "message"),
     [
-        (np.zeros((3, 8)), InvalidProblem, r"mask has shape \(3, 8\), want \(2, 4, 8, 8\)"),
+        (
+            np.zeros((3, 8)),
+            InvalidProblem,
+            r"mask has shape \(3, 8\), want .*, or a shape that broadcasts to it$",
+        ),
         (np.zeros((1, 2, 4, 8, 8)), InvalidProblem, "mask has shape"),
     ],
 )

@@ -56,6 +56,88 @@ BARACUDA_KERNEL(probe, tt, 32, Params) { product<false, true>(p); }
 }
 """
 
+MATMUL = """
+#include <baracuda/tile_product.cuh>
+namespace BARACUDA_NAMESPACE {
+using T = baracuda::BARACUDA_DTYPE;
+using Product = baracuda::ProductOf<T, PROBE_TF32>::type;
+using Sum = Product::Sum;
+struct Params { const T *left, *right; Sum* out; int rows, columns, depth, across; };
+
+// Matrices of any size, a tile a block: 2 x 2 warps have 32 x 16 elements each.
+template <bool LEFT_INNER, bool RIGHT_INNER> BARACUDA_FN void matmul(const Params& p) {
+    constexpr int ROWS = 64, COLUMNS = 32, DEPTH = 32, THREADS = 128;
+    constexpr int LEFT = baracuda::tile_stride<T>(LEFT_INNER ? DEPTH : ROWS);
+    constexpr int RIGHT = baracuda::tile_stride<T>(RIGHT_INNER ? DEPTH : COLUMNS);
+    BARACUDA_SHARED(T, left, 2560);
+    BARACUDA_SHARED(T, right, 1280);
+    const int lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
+    const int first_row = int(blockIdx.x) / p.across * ROWS;
+    const int first_column = int(blockIdx.x) % p.across * COLUMNS;
+    const int warp_row = warp / 2 * 32, warp_column = warp % 2 * 16;
+    Sum sum[2][2][4] = {};
+    for (int begin = 0; begin < p.depth; begin += DEPTH) {
+        __syncthreads();
+        for (int i = int(threadIdx.x); i < ROWS * DEPTH; i += THREADS) {
+            const int row = i / DEPTH, step = i % DEPTH, from = first_row + row, at = begin + step;
+            const int place = LEFT_INNER ? from * p.depth + at : at * p.rows + from;
+            left[LEFT_INNER ? row * LEFT + step : step * LEFT + row]
+                = from < p.rows && at < p.depth ? p.left[place] : T{};
+        }
+        for (int i = int(threadIdx.x); i < COLUMNS * DEPTH; i += THREADS) {
+            const int column = i / DEPTH, step = i % DEPTH, from = first_column + column, at = begin + step;
+            const int place = RIGHT_INNER ? from * p.depth + at : at * p.columns + from;
+            right[RIGHT_INNER ? column * RIGHT + step : step * RIGHT + column]
+                = from < p.columns && at < p.depth ? p.right[place] : T{};
+        }
+        __syncthreads();
+        baracuda::multiply_tiles<Product>(sum, baracuda::TileView<T, LEFT_INNER>{left, LEFT}, warp_row,
+                                          baracuda::TileView<T, RIGHT_INNER>{right, RIGHT}, warp_column,
+                                          DEPTH);
+    }
+    for (int r = 0; r < 4; ++r)
+        for (int unit = 0; unit < 2; ++unit)
+            for (int c = 0; c < 2; ++c) {
+                const int row = first_row + warp_row + baracuda::row_of_lane<Product, LEFT_INNER>(lane, r);
+                const int column = first_column + warp_column
+                    + baracuda::column_of_lane<Product, RIGHT_INNER>(lane, unit, c);
+                if (row < p.rows && column < p.columns)
+                    p.out[row * p.columns + column] = sum[r / 2][unit][r % 2 * 2 + c];
+            }
+}
+BARACUDA_KERNEL(matmul, nn, 128, Params) { matmul<true, false>(p); }
+BARACUDA_KERNEL(matmul, nt, 128, Params) { matmul<true, true>(p); }
+BARACUDA_KERNEL(matmul, tn, 128, Params) { matmul<false, false>(p); }
+BARACUDA_KERNEL(matmul, tt, 128, Params) { matmul<false, true>(p); }
+
+// Rows that stay in registers, and sums that are an operand, by one warp: the product of 32 x 32 matrices,
+// and, where sums are taken, this times the right one again.
+BARACUDA_KERNEL(matmul, twice, 32, Params) {
+    constexpr int SIZE = 32, STRIDE = baracuda::tile_stride<T>(SIZE);
+    BARACUDA_SHARED(T, left, 1280);
+    BARACUDA_SHARED(T, right, 1280);
+    const int lane = int(threadIdx.x);
+    for (int i = lane; i < SIZE * SIZE; i += 32) {
+        left[i / SIZE * STRIDE + i % SIZE] = p.left[i];
+        right[i / SIZE * STRIDE + i % SIZE] = p.right[i];
+    }
+    __syncwarp();
+    const baracuda::TileView<T, false> view = {right, STRIDE};
+    baracuda::HeldRows<Product, 2, SIZE> held;
+    held.load(baracuda::TileView<T, true>{left, STRIDE}, 0);
+    Sum once[2][4][4] = {}, sum[2][4][4] = {};
+    held.multiply(once, view);
+    if constexpr (Product::TAKES_SUMS) baracuda::multiply_sums<Product>(sum, once, view);
+    for (int i = 0; i < 32; ++i) {
+        const int r = i / 8, unit = i / 2 % 4, c = i % 2;
+        const int row = baracuda::row_of_lane<Product, true>(lane, r);
+        const int column = baracuda::column_of_lane<Product, false>(lane, unit, c);
+        p.out[row * SIZE + column] = (Product::TAKES_SUMS ? sum : once)[r / 2][unit][r % 2 * 2 + c];
+    }
+}
+}
+"""
+
 MAPS = """
 #include <baracuda/tile_product.cuh>
 namespace BARACUDA_NAMESPACE {
@@ -85,9 +167,9 @@ def modules() -> dict[str, HostModule]:
     units = {}
     for dtype in DTYPES:
         element, tf32 = ("f32", "true") if dtype == "tf32" else (dtype, "false")
-        units[dtype] = Unit(
-            f"probe/{dtype}.cu", TEXT, (("BARACUDA_DTYPE", element), ("PROBE_TF32", tf32)), ("-fmad=true",)
-        )
+        defines = (("BARACUDA_DTYPE", element), ("PROBE_TF32", tf32))
+        units[dtype] = Unit(f"probe/{dtype}.cu", TEXT, defines, ("-fmad=true",))
+        units[f"matmul {dtype}"] = Unit(f"probe/matmul_{dtype}.cu", MATMUL, defines, ("-fmad=true",))
     units["maps"] = Unit("probe/maps.cu", MAPS, (("BARACUDA_DTYPE", "f32"),))
     return {name: compile_units([unit]) for name, unit in units.items()}
 
@@ -118,6 +200,62 @@ def test_the_product(modules: dict[str, HostModule], dtype: str, form: str, dept
         a, b = (tf32(array) for array in (a, b))
     size = np.abs(a) @ np.abs(b)
     assert np.all(np.abs(got - a @ b) <= depth * np.finfo(wide).eps * size)
+
+
+def multiplied(
+    modules: dict[str, HostModule],
+    dtype: str,
+    variant: str,
+    given: tuple[np.ndarray, ...],
+    extents: tuple[int, ...],
+) -> np.ndarray:
+    """What a kernel of `MATMUL` makes of two matrices, for rows, columns and depth."""
+    element, (rows, columns, _) = "f32" if dtype == "tf32" else dtype, extents
+    got = np.full((rows, columns), np.nan, np.float64 if dtype == "f64" else np.float32)
+    across = -(-columns // 32)
+    params = struct.pack("<QQQiiii", *(a.ctypes.data for a in (*given, got)), *extents, across)
+    kernel = modules[f"matmul {dtype}"].kernel(f"baracuda_matmul_{element}_{variant}")
+    blocks, threads = (1, 32) if variant == "twice" else (-(-rows // 64) * across, 128)
+    kernel.pack((blocks, 1, 1), threads, 0, params)(0)
+    return got
+
+
+@pytest.mark.parametrize("extents", [(1, 1, 1), (64, 32, 32), (70, 33, 45), (130, 65, 100)])
+@pytest.mark.parametrize("form", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_matrices_of_any_size(
+    modules: dict[str, HostModule], dtype: str, form: str, extents: tuple[int, int, int]
+) -> None:
+    """Blocks of several warps, many stages of depth, operands that end within a tile."""
+    rows, columns, depth = extents
+    rng, element = np.random.default_rng(5), "f32" if dtype == "tf32" else dtype
+    left = verify.rounded(rng.standard_normal((rows, depth)), element)
+    right = verify.rounded(rng.standard_normal((depth, columns)), element)
+    given = (
+        aligned(left if form[0] == "n" else left.T),
+        aligned(right if form[1] == "n" else right.T),
+    )
+    got = multiplied(modules, dtype, form, given, extents)
+    a, b = (verify.widened(array) for array in (left, right))
+    if dtype == "tf32":
+        a, b = (tf32(array) for array in (a, b))
+    assert np.all(np.abs(got - a @ b) <= depth * np.finfo(got.dtype).eps * (np.abs(a) @ np.abs(b)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_in_registers_and_sums_as_operands(modules: dict[str, HostModule], dtype: str) -> None:
+    rng, element = np.random.default_rng(6), "f32" if dtype == "tf32" else dtype
+    left, right = (verify.rounded(rng.standard_normal((32, 32)), element) for _ in range(2))
+    got = multiplied(modules, dtype, "twice", (left, right), (32, 32, 32))
+    a, b = (verify.widened(array) for array in (left, right))
+    if dtype == "tf32":
+        a, b = (tf32(array) for array in (a, b))
+    want, size = a @ b, np.abs(a) @ np.abs(b)
+    error = 32 * np.finfo(got.dtype).eps
+    if dtype in ("f16", "bf16"):  # the first product is rounded before it meets the second
+        error += 2.0 ** (-10 if dtype == "f16" else -7)
+        want, size = want @ b, size @ np.abs(b)
+    assert np.all(np.abs(got - want) <= error * size)
 
 
 def tf32(values: np.ndarray) -> np.ndarray:

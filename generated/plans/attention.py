@@ -172,10 +172,11 @@ class RopeArgs:
 
     Attributes:
         x: queries or keys; of shape (batch_size, num_heads, seq_len, head_dim).
-        positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of shape
-            (seq_len,) or (batch_size, seq_len).
+        positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of dtype i64,
+            shape (seq_len,) or (batch_size, seq_len).
         inv_freq: radians a position of each pair; None: what base and scaling give. What multiplies sine
-            and cosine is the scaling's or attention_factor all the same; of shape (rotary_dim // 2,).
+            and cosine is the scaling's or attention_factor all the same; of dtype f64, shape (rotary_dim //
+            2,).
         y: x turned; may be exactly x; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 
@@ -191,8 +192,8 @@ class RopeBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape (batch_size, num_heads, seq_len, head_dim).
-        positions: the forward's; of shape (seq_len,) or (batch_size, seq_len).
-        inv_freq: the forward's; of shape (rotary_dim // 2,).
+        positions: the forward's; of dtype i64, shape (seq_len,) or (batch_size, seq_len).
+        inv_freq: the forward's; of dtype f64, shape (rotary_dim // 2,).
         dx: gradient of x; may be exactly dy; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 
@@ -374,8 +375,8 @@ class RopePlan(Plan):
         host: inv_freq = plain / factor * (1 - ramp) + plain * ramp  (scaling=llama3)
 
     `select` checks a RopeDescriptor and compiles or loads its kernels.
-    `run` takes RopeArgs: tensors with any strides, zero and negative ones included; the innermost
-    stride of x and y must be 1.
+    `run` takes RopeArgs: tensors with any strides, zero and negative ones included; the innermost stride of x
+    and y must be 1.
     """
 
     TEMPLATE = "rotate"
@@ -921,7 +922,7 @@ class SdpaArgs:
         v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
             d_v).
         mask: bool, true for the keys that a query sees, or terms of the scores, -inf for those that it
-            does not see; of shape (batch_size, num_heads, query_len, key_len).
+            does not see; of shape (batch_size, num_heads, query_len, key_len) or one that broadcasts to it.
         y: result; of shape (batch_size, num_heads, query_len, d_v).
         attn: the weights, for the backward; None: not wanted; of shape (batch_size, num_heads, query_len,
             key_len).
@@ -945,7 +946,8 @@ class SdpaBackwardArgs:
             d_k).
         v: values; a zero stride between heads shares one; of shape (batch_size, num_kv_heads, key_len,
             d_v).
-        attn: the forward's; of shape (batch_size, num_heads, query_len, key_len).
+        attn: the forward's, which know its mask: the backward takes none; of shape (batch_size,
+            num_heads, query_len, key_len).
         dy: gradient of y; of shape (batch_size, num_heads, query_len, d_v).
         dscores_ws: scratch memory that is overwritten; None: a workspace, if dk is wanted; of shape
             (batch_size, num_heads, query_len, key_len).
@@ -996,8 +998,8 @@ class SdpaPlan(Plan):
         y = dot(attn, v)
 
     `select` checks a SdpaDescriptor and compiles or loads its kernels.
-    `run` takes SdpaArgs: tensors with any strides, zero and negative ones included; the innermost
-    stride of q and k and v and y must be 1.
+    `run` takes SdpaArgs: tensors with any strides, zero and negative ones included; the innermost stride of
+    q, k, v and y must be 1, attn must be contiguous.
     """
 
     TEMPLATE = "attention"
@@ -1032,6 +1034,7 @@ class SdpaPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
+            holds={"y": "y_fits > 0", "attn": "fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1062,6 +1065,7 @@ class SdpaPlan(Plan):
                 ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
                 contraction=True,
                 scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
+                holds={"y": "y_fits > 0", "attn": "fits > 0"},
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
                     "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1159,7 +1163,7 @@ class SdpaBackwardPlan(Plan):
 
     `select` checks a SdpaBackwardDescriptor and compiles or loads its kernels.
     `run` takes SdpaBackwardArgs: tensors with any strides, zero and negative ones included; the innermost
-    stride of q and k and v and dy and dq and dk and dv must be 1.
+    stride of q, k, v, dy, dq, dk and dv must be 1, attn and dscores_ws must be contiguous.
     """
 
     TEMPLATE = "attention"
@@ -1197,6 +1201,7 @@ class SdpaBackwardPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"dq": "abs(scale) * dq_size", "dk": "abs(scale) * dk_size", "dv": "dv_size"},
+            holds={"dq": "dq_fits > 0", "dk": "dk_fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),

@@ -81,6 +81,22 @@ def test_masks(dtype: str, kind: str, shape: tuple[int, ...]) -> None:
     assert_near(dtype, ours(dtype, tensors, mask), theirs(tensors, mask))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ["all", "some", "beside -inf"])
+def test_masks_of_the_smallest_number(dtype: str, rows: str) -> None:
+    """What `torch.finfo(dtype).min` hides, a row of it alone too, as many models write their masks."""
+    tensors = operands(dtype, HEADS)
+    mask = torch.full((QUERIES, KEYS), torch.finfo(DTYPES[dtype]).min, dtype=DTYPES[dtype])
+    if rows == "some":
+        mask[3], mask[5, 10:] = 0, 0
+    if rows == "beside -inf":
+        mask[:, ::2] = -torch.inf
+    q, k, v, dy = (x.requires_grad_() for x in operands(dtype, HEADS))
+    y = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    want = [y.detach(), *torch.autograd.grad(y, [q, k, v], dy)]
+    assert_near(dtype, ours(dtype, tensors, mask), [x.double() for x in want])
+
+
 def test_a_fully_masked_row() -> None:
     """0 in both, whatever a softmax would give."""
     tensors = operands("f64", HEADS)

@@ -23,8 +23,9 @@ struct Formula {
     BARACUDA_FN A dv(A product) const { return product; }
 };
 
-// Tiles of queries, keys and the queries of a warp; keys where nothing is summed over them; tiles of sums, and their
-//     warps.
+// The spec's tiles: a block has QUERIES, of which a warp has ROWS, and meets KEYS keys at a time,
+// or SCORES keys where it sums nothing over them.
+// Of sums a block has SUM_ROWS and meets SUM_DEPTH at a time; its warps share rows, columns and depth.
 template <class Element> struct Shape;
 template <> struct Shape<baracuda::f16> {
     using T = baracuda::f16;
@@ -57,6 +58,7 @@ template <int HEAD, bool TF32, bool OF_KEYS> using Sums = baracuda::SumTiles<Sha
 constexpr int QUERY_SUM_THREADS = Shape<T>::SUM_DOWN * Shape<T>::SUM_ACROSS * 32;
 constexpr int KEY_SUM_THREADS = QUERY_SUM_THREADS * Shape<T>::SUM_SPLIT;
 
+// scores: the gradients of the scores, kept for rows (dq) and keys (dk, dv); alone: dq where they cannot be kept.
 struct ScoreParams {
     baracuda::AttentionScoreGradients operands;
     Formula formula;

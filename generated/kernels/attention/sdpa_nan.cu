@@ -19,8 +19,8 @@ struct Formula {
     BARACUDA_FN A nothing() const { return baracuda::nan<A>; }
 };
 
-// Tiles of queries, keys and the queries of a warp; keys where nothing is summed over them; tiles of sums, and their
-//     warps.
+// The spec's tiles: a block has QUERIES, of which a warp has ROWS, and meets KEYS keys at a time,
+// or SCORES keys where it sums nothing over them.
 template <class Element> struct Shape;
 template <> struct Shape<baracuda::f16> {
     using T = baracuda::f16;

@@ -170,6 +170,31 @@ template <class Tiles, class Formula, bool DQ> struct ScoreGradientsOfBlock {
         store_rows<Tiles::ROWS, Tiles::KEYS>(dscores + first_key, p.shape.keys, tile, Tiles::KEY_STRIDE, rows_of_warp(),
                                              keys_at(first_key), p.shape.is_aligned(5));
     }
+    BARACUDA_FN void store_dq(const typename Tiles::HeadSum& dq, const AttentionPlace& place, i64 first_column) const {
+        if (!works) return;
+        const i64 stride = p.dq_rows.stride[2];
+        T* const rows = rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + (place.first + warp_row) * stride;
+        store_sum<Product, true>(rows + first_column, stride, products.left_tile + warp_row * Tiles::HEAD_STRIDE,
+                                 Tiles::HEAD_STRIDE, dq, rows_of_warp(), columns, p.shape.is_aligned(4),
+                                 [&](A value, int) { return formula.dq(value); });
+    }
+    // dq with care. It is no part of the usual way, so that it takes none of its registers.
+    struct Delta { A row[Tiles::LANE_ROWS]; };
+    BARACUDA_RARE void sum_carefully(Delta delta, AttentionPlace place, i64 first_column) const {
+        typename Tiles::HeadSum dq;
+        clear(dq);
+        walk<false, true>(delta.row, dq);
+        // Causal leaves these rows no key: what their weights are does not matter, be it NaN.
+        BARACUDA_UNROLL
+        for (int r = 0; r < Tiles::LANE_ROWS; ++r) {
+            if (p.shape.keys_of(place.first + warp_row + lane_row(int(threadIdx.x % 32), r)) > 0) continue;
+            BARACUDA_UNROLL
+            for (int unit = 0; unit < Tiles::HEAD_UNITS; ++unit)
+                BARACUDA_UNROLL
+                for (int c = 0; c < 2; ++c) dq[r / 2][unit][r % 2 * 2 + c] = A(0);
+        }
+        store_dq(dq, place, first_column);
+    }
     // Of the keys that nobody sees, those that the sums over queries read: of a tile of `sum_keys`, from the first query on
     // that sees one of them, in whole steps of `depth`.
     BARACUDA_FN void store_unseen(i64 end, int sum_keys, int depth) const {
@@ -190,28 +215,29 @@ BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, con
         place_of(tile_of_block(shape.first_block + blockIdx.x, shape.blocks, shape.queries, Tiles::QUERIES,
                                shape.causal != CAUSAL_NONE, true), p.parts, shape.heads);
     const int warp_row = int(threadIdx.x / 32) * Tiles::ROWS, rows = at_most(shape.queries - place.first, Tiles::QUERIES);
-    const i64 first_column = i64(place.part) * Tiles::HEAD, first_row = place.first + warp_row;
+    const i64 first_column = i64(place.part) * Tiles::HEAD;
     const int columns = DQ ? at_most(shape.d_k - first_column, Tiles::HEAD) : 0;
     const bool works = warp_row < rows;
     const i64 kv_head = shape.kv_head(place.head), end = shape.keys_of(place.first + rows - 1);
     const i64 first_weight = ((place.batch * shape.heads + place.head) * shape.queries + place.first) * shape.keys;
     T* const dy_tile = reinterpret_cast<T*>(dynamic_shared());
     T* const dscores = static_cast<T*>(p.dscores) + (DQ ? 0 : first_weight + warp_row * shape.keys);
-    const ScoreGradientsOfBlock<Tiles, Formula, DQ> block = {
+    using Block = ScoreGradientsOfBlock<Tiles, Formula, DQ>;
+    const Block block = {
         p, formula,
         {dy_tile, rows_of<T>(p.dy, p.dy_rows, place.batch, place.head) + place.first * p.dy_rows.stride[2],
          rows_of<T>(p.v, p.v_rows, place.batch, kv_head), p.dy_rows.stride[2], p.v_rows.stride[2], shape.d_v, shape.keys,
          rows, shape.is_aligned(3), shape.is_aligned(1)},
         dy_tile + Tiles::QUERIES * Tiles::HEAD_STRIDE, dscores, static_cast<const T*>(p.attn) + first_weight,
-        DQ ? rows_of<T>(p.k, p.k_rows, place.batch, kv_head) + first_column : nullptr, (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row,
-        columns, works};
+        DQ ? rows_of<T>(p.k, p.k_rows, place.batch, kv_head) + first_column : nullptr,
+        (end + Tiles::KEYS - 1) / Tiles::KEYS, warp_row, columns, works};
 
     typename Tiles::HeadSum dq;
     A delta[Tiles::LANE_ROWS] = {};
     block.template walk<true, false>(delta, dq);
     BARACUDA_UNROLL
     for (int r = 0; r < Tiles::LANE_ROWS; ++r) delta[r] = sum_of_row(delta[r]);
-    if constexpr (decltype(block)::DIRECT) {
+    if constexpr (Block::DIRECT) {
         if (works) block.change_kept(delta);
     } else {
         if (DQ) clear(dq);
@@ -219,16 +245,15 @@ BARACUDA_FN void attention_score_gradients(const AttentionScoreGradients& p, con
     }
     if constexpr (!DQ) {
         if (works) block.store_unseen(end, Sums::ROWS, Sums::DEPTH);
-        return;
+    } else if (!__syncthreads_or(works && !all_finite(dq))) {
+        block.store_dq(dq, place, first_column);
+    } else {
+        const Block in_memory = block;
+        typename Block::Delta of_rows;
+        BARACUDA_UNROLL
+        for (int r = 0; r < Tiles::LANE_ROWS; ++r) of_rows.row[r] = delta[r];
+        in_memory.sum_carefully(of_rows, place, first_column);
     }
-    if (__syncthreads_or(works && !all_finite(dq))) {
-        clear(dq);
-        block.template walk<false, true>(delta, dq);
-    }
-    if (works)
-        store_sum<typename Tiles::Product, true>(rows_of<T>(p.dq, p.dq_rows, place.batch, place.head) + first_row * p.dq_rows.stride[2] + first_column,
-                     p.dq_rows.stride[2], dy_tile + warp_row * Tiles::HEAD_STRIDE, Tiles::HEAD_STRIDE, dq,
-                     block.rows_of_warp(), columns, shape.is_aligned(4), [&](A value, int) { return formula.dq(value); });
 }
 
 }  // namespace baracuda

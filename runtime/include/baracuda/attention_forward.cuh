@@ -181,7 +181,9 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         }
     }
 
-    BARACUDA_FN A weight_at_last(A score, A base, A total, A share) const {
+    // CAREFUL: the row may be NaN. What it does not see has no weight all the same.
+    template <bool CAREFUL> BARACUDA_FN A weight_at_last(A score, A base, A total, A share) const {
+        if (CAREFUL && score == -inf<A> && !(total == 0)) return A(0);
         return total == 0 ? formula.nothing() : weight_of<T>(score - base) * share;
     }
     // The weights themselves, where they are asked for, and what care has left out of y. The products are found anew.
@@ -204,7 +206,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                     A weight[2];
                     BARACUDA_UNROLL
                     for (int c = 0; c < 2; ++c)
-                        weight[c] = weight_at_last(sum[r / 2][unit][r % 2 * 2 + c], base[r], total[r], share[r]);
+                        weight[c] = weight_at_last<CAREFUL>(sum[r / 2][unit][r % 2 * 2 + c], base[r], total[r], share[r]);
                     store_two(weight_at(lane, r, unit), weight[0], weight[1]);
                 }
             __syncwarp();
@@ -229,7 +231,7 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
                 BARACUDA_UNROLL
                 for (int i = 0; i < ROWS * 2; ++i) {
                     A& item = kept[i / 4][unit][i % 4];
-                    item = weight_at_last(item, base[i / 2], total[i / 2], share[i / 2]);
+                    item = weight_at_last<false>(item, base[i / 2], total[i / 2], share[i / 2]);
                 }
             store_kept(kept, first_key);
         }

@@ -119,6 +119,9 @@ template <class Tiles> struct SumsOfBlock {
             slot = slot == STAGES - 1 ? 0 : slot + 1;
             if (CAREFUL) {
                 keep_finite<DEPTH, Tiles::HEAD, Tiles::THREADS>(items, Tiles::HEAD_STRIDE);
+                keep_seen<OF_KEYS ? DEPTH : Tiles::ROWS, OF_KEYS ? Tiles::ROWS : DEPTH, Tiles::THREADS>(
+                    stage, Tiles::WEIGHT_STRIDE, shape, OF_KEYS ? step.depth : place.first,
+                    OF_KEYS ? place.first : step.depth);
                 __syncthreads();
             }
             if (!works) continue;

@@ -262,6 +262,18 @@ struct AttentionShape {
     BARACUDA_FN bool is_aligned(int operand) const { return aligned >> operand & 1; }
 };
 
+// Puts zeros in the place of weights that causal hides, in a tile of queries by keys: its place alone says whether it is
+// read at all, so that what is there must not matter.
+template <int QUERIES, int KEYS, int THREADS, class T>
+BARACUDA_FN void keep_seen(T* tile, int stride, const AttentionShape& shape, i64 first_query, i64 first_key) {
+    if (shape.causal == CAUSAL_NONE) return;
+    BARACUDA_KEEP_LOOP
+    for (int number = int(threadIdx.x); number < QUERIES * KEYS; number += THREADS) {
+        const int query = number / KEYS, key = number % KEYS;
+        if (first_key + key >= shape.keys_of(first_query + query)) tile[query * stride + key] = T{};
+    }
+}
+
 // What a block has: a tile of rows of one head, and a part of what is written.
 struct AttentionPlace { i64 batch, head, first; int part; };
 
