@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import errno
 import functools
 import hashlib
 import logging
@@ -173,6 +174,10 @@ def _content_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+# What fails a compiler and says nothing of the source.
+_DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
+
+
 def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> Path:
     for name, text in files.items():
         _write(folder / name, text)
@@ -186,6 +191,9 @@ def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]
         done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, check=False)
         if done.returncode != 0:
             log = (done.stderr + done.stdout).decode("utf-8", "replace")
+            fault = next((number for number in _DISK_FAULTS if os.strerror(number) in log), None)
+            if fault is not None:
+                raise OSError(fault, os.strerror(fault), str(folder))
             first = next((line for line in log.splitlines() if "error" in line), f"status {done.returncode}")
             raise CompileError(f"{what} does not compile: {first}", log, str(folder / MAIN))
         if not output.exists():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -214,6 +216,26 @@ def test_a_pipe_whose_reader_has_gone(arguments: tuple[str, ...]) -> None:
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)], ids=str)
+def test_output_that_the_caller_closed(tmp_path: Path, fresh_cache: Path, closed: tuple[int, ...]) -> None:
+    """As of a service that has none: exit codes and files are what they are elsewhere."""
+    written = tmp_path / "schema.json"
+    cases: list[tuple[tuple[str, ...], int]] = [(("list",), 0), (("doctor",), 0), (("--help",), 0)]
+    cases += [
+        (("schema", "--out", str(written)), 0),
+        (("lint", "--spec", "no-such.yaml"), 2),
+        (("list", "--frob"), 2),
+        (("check", "--out", str(tmp_path / "none")), 1),
+    ]
+    for arguments, code in cases:
+        command = f"{shlex.join([*COMMAND, *arguments])} {' '.join(f'{number}>&-' for number in closed)}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+        assert done.returncode == code, (arguments, done.stderr)
+        assert b"Traceback" not in done.stderr, arguments
+        assert not done.stdout or 1 not in closed
+    assert json.loads(written.read_text("utf-8"))
 
 
 @LINUX

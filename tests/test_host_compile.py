@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -113,6 +114,51 @@ def test_a_cache_that_cannot_be_used_costs_one_warning(
         assert compiles(caplog) == 1
     other = {"main.cpp": SMALL["main.cpp"] + "// other\n"}
     assert compiles(caplog, other) == 1  # another warning would be an error
+
+
+FAULTS = [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG]
+
+
+def failing_compiler(script: Path, where: str, fault: int) -> str:
+    """Write a compiler that a disk fails while it links in a folder of the pattern `where`."""
+    real = host_compiler.find_compiler().command[0]
+    says = f"ld: final link failed: {os.strerror(fault)}\\ncollect2: error: ld returned 1 exit status\\n"
+    script.write_text(
+        f'#!/bin/sh\ncase "$PWD:$*" in {where}:*-o*) printf \'{says}\' >&2; exit 1;; esac\nexec {real} "$@"\n'
+    )
+    script.chmod(0o700)
+    return str(script)
+
+
+@pytest.mark.usefixtures("forgetful")
+@pytest.mark.parametrize("fault", FAULTS, ids=os.strerror)
+def test_a_disk_that_fails_the_compiler_costs_one_warning(
+    tmp_path: Path,
+    fresh_cache: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: int,
+) -> None:
+    """A library that did not fit is no mistake of the source: it is compiled elsewhere."""
+    monkeypatch.setenv("CXX", failing_compiler(tmp_path / "c++", f"'{fresh_cache}'/*", fault))
+    with pytest.warns(
+        RuntimeWarning, match=f"anew in each process: .* cannot be written: {os.strerror(fault)}"
+    ):
+        compiles(caplog)
+    assert libraries(fresh_cache) == []
+    assert list(fresh_cache.rglob("*.tmp")) == []
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_disks_that_fail_the_compiler_everywhere(
+    tmp_path: Path, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", failing_compiler(tmp_path / "c++", "*", errno.ENOSPC))
+    with (
+        pytest.warns(RuntimeWarning, match="anew in each process"),
+        pytest.raises(CompileError, match=f"no place to compile it in: {os.strerror(errno.ENOSPC)}"),
+    ):
+        host_compile.load_library(SMALL, "a small program")
 
 
 def test_a_folder_that_others_can_write_is_not_used(

@@ -496,6 +496,15 @@ def test_a_folder_in_the_place_of_a_pack(tmp_path: Path) -> None:
         load_pack(tmp_path)
 
 
+def test_a_pipe_or_a_device_in_the_place_of_a_pack(tmp_path: Path) -> None:
+    """Nobody waits for a writer that never comes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), Path(os.devnull)):
+        with pytest.raises(CompileError, match=f"pack {path} is no file"):
+            load_pack(path)
+
+
 # Many at once
 
 

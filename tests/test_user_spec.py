@@ -370,6 +370,21 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     package.ReducePlan.select(baracuda.Stream.host(), desc)(x=x, y=y)
     np.testing.assert_array_equal(y, np.full((4, 1), 8 * 1024))
 
+    # Its guarantee, for rows that cancel and for equal terms, which may all round to one side.
+    rng = np.random.default_rng(0)
+    for element, dtype in (("f32", np.float32), ("f64", np.float64)):
+        x = rng.standard_normal((8, 20000)).astype(dtype)
+        x[0] = 0.1
+        y = np.empty((8, 1), dtype)
+        desc = package.ReduceDescriptor(kind="cubes", input_shape=x.shape, reduce_axis=1, element=element)
+        plan = package.ReducePlan.select(baracuda.Stream.host(), desc)
+        plan(x=x, y=y, workspace=baracuda.Workspace.host(plan.workspace_size()))
+        cubes = x.astype(np.longdouble) ** 3
+        error = np.abs(y - cubes.sum(axis=1, keepdims=True))
+        unit = np.spacing(np.abs(cubes).sum(axis=1, keepdims=True).astype(dtype))
+        assert (error <= plan.precision_guarantee.ulp * unit).all()
+        assert dict(plan.precision_guarantee.scale) == {"y": "sum(abs(x * x * x))"}
+
 
 CALLING = """\
 version: 1

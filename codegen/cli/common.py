@@ -51,6 +51,10 @@ class Group(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the command line. Help, version and messages are printed outside of `invoke`."""
+        for name in ("stdout", "stderr"):
+            # Closed by the caller (`>&-`): nobody wants the text, and the exit code counts all the same.
+            if getattr(sys, name) is None:
+                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         for stream in (sys.stdout, sys.stderr):
             # A path or a doc may hold what the terminal's encoding lacks.
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":

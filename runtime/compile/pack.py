@@ -16,6 +16,7 @@ import json
 import os
 import reprlib
 import secrets
+import stat
 import struct
 import threading
 import weakref
@@ -68,12 +69,16 @@ class Pack:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         try:
-            self._file = os.open(self.path, os.O_RDONLY)
+            # Opening a pipe would wait for its writer.
+            self._file = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         except OSError as error:
             self._fail(f"cannot be read: {error.strerror}", error)
         # The file stays open: its offsets hold even where its name goes to another file later.
         weakref.finalize(self, os.close, self._file)
-        self.nbytes = os.fstat(self._file).st_size
+        status = os.fstat(self._file)
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            self._fail("is no file")
+        self.nbytes = status.st_size
         line, newline, _ = self._read(0, _LINE_LIMIT).partition(b"\n")
         fields = line.split(b" ")
         if fields[0] != _MAGIC:
