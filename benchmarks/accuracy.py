@@ -3,8 +3,10 @@
 Each f32 result of our kernel is compared with that of our f64 kernel at the same input, which has 29 more
 digits; and the f64 kernel with references of the spec in longdouble and mpmath, on the CPU, at the worst
 inputs that were found and at others. Says the largest error in units in the last place, where it is, and
-whether the spec's bound holds everywhere. Writes accuracy.json and accuracy.md with --out, and a page for the
-documentation with --page. Exits 1 where a bound is broken.
+whether the spec's bound holds everywhere. Writes accuracy.json and accuracy.md with --out, and its part of a
+page of the documentation with --page. Exits 1 where a bound is broken.
+
+With --f64 it holds the f64 kernels against mpmath at hard points instead, and writes accuracy_f64.json.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import accuracy_f64
 import bound_formulas
 import numpy as np
-from accuracy_page import cells, page, table_and_notes
+from accuracy_page import cells, hard_part, hard_table_and_notes, part, table_and_notes, write_part
 from options import torch_and_report, words
 from problems import Run, prepare
 from report import Report
@@ -27,6 +30,7 @@ from ulps import errors, is_rounded
 import baracuda as bc
 from baracuda.codegen import load_spec, verify
 from baracuda.codegen.spec.model import Spec
+from baracuda.codegen.verify.hard_points import LEAST
 from baracuda.codegen.verify.reference import bound_holds
 
 INPUTS = 1 << 32
@@ -204,6 +208,26 @@ def compile_all(device: str, measured: Sequence[verify.Problem]) -> None:
     bc.warm_up([(one.plan_class, one.descriptor()) for one in both], where)
 
 
+def at_hard_points(made: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Run with --f64; whether a bound is broken as an exit code of 0 or 1."""
+    began = time.monotonic()
+    if options.f64 < LEAST or options.jobs < 1:
+        made.error(f"--f64 {options.f64} --jobs {options.jobs}: want at least {LEAST} points and one process")
+    known = {problem.op.name for problem in accuracy_f64.problems_of(load_spec(None), (), options.f64)}
+    unknown = set(options.kinds) - known
+    if unknown:
+        made.error(f"--kinds: {', '.join(sorted(unknown))}: no function of one number in f64, and no gate")
+    _, report = torch_and_report("accuracy_f64", options.out, options.device)
+    broken = accuracy_f64.measure(
+        options.device, options.kinds, options.f64, options.jobs, began + options.budget, report
+    )
+    report.finish(hard_table_and_notes(report.rows))
+    if options.page is not None:
+        write_part(options.page, "f64 at hard points", hard_part(report))
+    print(f"accuracy: {len(report.rows)} rows, {broken} broken, {time.monotonic() - began:.0f} s")
+    return 1 if broken else 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run; whether a bound is broken as an exit code of 0 or 1."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -217,8 +241,14 @@ def main(arguments: list[str] | None = None) -> int:
     made.add_argument(
         "--budget", type=float, default=3600.0, metavar="SECONDS", help="begin no further op after so long"
     )
+    made.add_argument(
+        "--f64", type=int, metavar="N", help=f"hold f64 against mpmath, at N hard points; at least {LEAST}"
+    )
+    made.add_argument("--jobs", type=int, default=1, metavar="N", help="processes for mpmath")
     options = made.parse_args(arguments)
     began = time.monotonic()
+    if options.f64 is not None:
+        return at_hard_points(made, options)
     torch, report = torch_and_report("accuracy", options.out, options.device)
     spec = load_spec(None)
     inputs = Inputs(
@@ -239,7 +269,7 @@ def main(arguments: list[str] | None = None) -> int:
     report.finish(table_and_notes(report.rows))
     if options.page is not None:
         amount = "all 2^32 inputs" if inputs.count == INPUTS else f"{inputs.count} of the 2^32 inputs"
-        options.page.write_text(page(report, amount, CHECKED), encoding="utf-8")
+        write_part(options.page, "f32", part(report, amount, CHECKED))
     print(f"accuracy: {len(report.rows)} rows, {accuracy.broken} broken, {time.monotonic() - began:.0f} s")
     return 1 if accuracy.broken else 0
 

@@ -1,17 +1,27 @@
-"""What accuracy.py found, as a table and as a page of the documentation."""
+"""What accuracy.py found, as tables and as parts of a page of the documentation."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from report import Report, markdown
 
-__all__ = ["cells", "page", "table_and_notes"]
+__all__ = [
+    "cells",
+    "hard_cells",
+    "hard_part",
+    "hard_table_and_notes",
+    "part",
+    "table_and_notes",
+    "write_part",
+]
 
 INTRODUCTION = """\
-What `benchmarks/accuracy.py` found; it writes this page. Every function of one number in f32, {inputs}.
+Every function of one number in f32, {inputs}.
 
 - The **error** is in units in the last place (ulp) of the exact result in f32, 2^-149 for subnormals; where
   the spec gives the bound a scale, of the larger of both. The **bound** is the spec's: `baracuda-gen show OP`
@@ -27,9 +37,35 @@ What `benchmarks/accuracy.py` found; it writes this page. Every function of one 
 HEAD = ("op", "numbers", "error", "bound", "x", "not nearest", "NaN, inf", "f64", "holds")
 
 
+HEAD_OF_PAGE = """\
+# Accuracy
+
+What `benchmarks/accuracy.py` found; it writes this page, with `--page`, a part at a time.
+"""
+HARD_INTRODUCTION = """\
+Every function of one number, and gates, in f64 at {asked} hard points: around numbers where functions turn,
+have roots and poles, saturate, over- or underflow; at halves of what arguments are reduced by, and at the
+numbers of all magnitudes that are nearest to multiples of pi / 2; at numbers of every exponent. The reference
+is the spec's in mpmath with 160 bits.
+
+- The **error** is in units in the last place (ulp) of the exact result, 2^-1074 for subnormals; where the
+  spec gives the bound a scale, of the larger of both. The **bound** is the spec's. **At** is where the error
+  is largest.
+- **Points** are those at which the spec states a bound and the reference has a value.
+- **Not nearest** is the part of these whose result is not the f64 number nearest to the exact one.
+- **NaN, inf** counts points where one side is NaN or infinite and the other is not; 0 says that all agree.
+- Of a gate, b is hard and a is a normal variable.
+"""
+HARD_HEAD = ("op", "numbers", "points", "error", "bound", "at", "not nearest", "NaN, inf", "holds")
+
+
+def _numbers(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={number:g}" for name, number in row["numbers"].items())
+
+
 def cells(row: Mapping[str, Any]) -> list[str]:
     """A row of the table."""
-    numbers = ", ".join(f"{name}={number:g}" for name, number in row["numbers"].items())
+    numbers = _numbers(row)
     if "failed" in row:
         return [row["op"], numbers, *(["-"] * (len(HEAD) - 3)), "FAILED"]
     return [
@@ -47,12 +83,7 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the table cannot say: inputs for which no bound is stated."""
-    found = [
-        f"{row['op']} ({', '.join(f'{name}={number:g}' for name, number in row['numbers'].items())}): "
-        f"{row['outside']} inputs"
-        for row in rows
-        if row.get("outside")
-    ]
+    found = [f"{row['op']} ({_numbers(row)}): {row['outside']} inputs" for row in rows if row.get("outside")]
     return ["Inputs for which the spec states no bound: " + "; ".join(found) + "."] if found else []
 
 
@@ -61,8 +92,49 @@ def table_and_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [markdown(HEAD, [cells(row) for row in rows]), *notes(rows)]
 
 
-def page(report: Report, inputs: str, checked: int) -> str:
-    """The page of the documentation.
+def hard_cells(row: Mapping[str, Any]) -> list[str]:
+    """A row of the table of hard points."""
+    if "failed" in row:
+        return [row["op"], _numbers(row), *(["-"] * (len(HARD_HEAD) - 3)), "FAILED"]
+    at = row["at"] or {}
+    places = [f"{value!r}" if len(at) == 1 else f"{name}={value!r}" for name, value in at.items()]
+    return [
+        row["op"],
+        _numbers(row),
+        str(row["judged"]),
+        f"{row['error']:.3f}",
+        f"{row['bound']:g}",
+        ", ".join(places) or "-",
+        f"{100 * row['not nearest'] / max(row['judged'], 1):.2f} %",
+        str(row["special"]),
+        ("yes" if row["points"] == row["asked"] else "in part") if row["holds"] else "NO",
+    ]
+
+
+def hard_table_and_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The table of hard points, and what was not done for want of time."""
+    lacking = [
+        f"{row['op']} {_numbers(row)}".rstrip() + f" ({row['points']} points)"
+        for row in rows
+        if "failed" not in row and row["points"] < row["asked"]
+    ]
+    late = [f"Not done in full, for want of time: {'; '.join(lacking)}."] if lacking else []
+    return [markdown(HARD_HEAD, [hard_cells(row) for row in rows]), *late]
+
+
+def _about(report: Report) -> str:
+    return "; ".join(f"{key}: {value}" for key, value in report.about.items())
+
+
+def hard_part(report: Report) -> str:
+    """The part of the page about f64 at hard points."""
+    asked = max((row["asked"] for row in report.rows), default=0)
+    introduction = HARD_INTRODUCTION.format(asked=f"{asked:,}").rstrip()
+    return "\n\n".join([introduction, _about(report), *hard_table_and_notes(report.rows)])
+
+
+def part(report: Report, inputs: str, checked: int) -> str:
+    """The part of the page about f32.
 
     Args:
         report: the rows and the facts.
@@ -76,7 +148,13 @@ def page(report: Report, inputs: str, checked: int) -> str:
         part=f"{widest * 2.0**-29:.0e}",
         checked=checked,
     )
-    about = "; ".join(f"{key}: {value}" for key, value in report.about.items())
-    return (
-        "\n\n".join(["# Accuracy in f32", introduction.rstrip(), about, *table_and_notes(report.rows)]) + "\n"
-    )
+    return "\n\n".join([introduction.rstrip(), _about(report), *table_and_notes(report.rows)])
+
+
+def write_part(page: Path, title: str, text: str) -> None:
+    """Write a part of the page, whose other parts stay; a page that is not there is begun."""
+    old = page.read_text(encoding="utf-8") if page.exists() else ""
+    parts = {found[0]: found[1] for found in re.findall(r"^## (.*)\n\n((?:(?!## ).*\n)*)", old, re.MULTILINE)}
+    parts[title] = text + "\n"
+    body = [f"## {name}\n\n{value.strip()}\n" for name, value in sorted(parts.items())]
+    page.write_text("\n".join([HEAD_OF_PAGE, *body]), encoding="utf-8")

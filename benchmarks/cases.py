@@ -50,6 +50,11 @@ class Case:
         return forward_of(self.plan) is not None
 
     @property
+    def permuted(self) -> bool:
+        """Whether inputs have their axes in another order than the contiguous outputs."""
+        return self.layout in ("transposed", "bshd inputs")
+
+    @property
     def place(self) -> str:
         """Extents, axes and layout, as the table shows them."""
         words = ["x".join(str(extent) for extent in self.domain)]

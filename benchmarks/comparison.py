@@ -39,6 +39,13 @@ def _eps(torch: Any, dtype: Any) -> float:
     return float(torch.finfo(dtype).eps) if dtype.is_floating_point else 0.0
 
 
+def _forward(case: Case, peer: Peer) -> Callable[..., Any]:
+    """The peer's form, with a contiguous result as ours is: of permuted inputs alone it would keep theirs."""
+    if not case.permuted:
+        return peer.forward
+    return lambda *arguments: peer.forward(*arguments).contiguous()
+
+
 def _widened(tensor: Any) -> Any:
     """Numbers in float64, truth values as they are."""
     return tensor.detach().double() if tensor.is_floating_point() else tensor.detach()
@@ -99,7 +106,9 @@ class Bench:
             self.failed += 1
         else:
             if peer is not None and not (case.backward and peer.view):
-                self._measure_peer(row, "eager", lambda: self._peer_calls(case, peer, peer.forward, data))
+                self._measure_peer(
+                    row, "eager", lambda: self._peer_calls(case, peer, _forward(case, peer), data)
+                )
         self._tell(row)
         return row
 
@@ -112,7 +121,8 @@ class Bench:
         def calls() -> list[Call]:
             torch._dynamo.reset()
             desc = self.make.describe(case, peer)
-            function = torch.compile(lambda *inputs: peer.forward(torch, desc, *inputs), dynamic=False)
+            forward = _forward(case, peer)
+            function = torch.compile(lambda *inputs: forward(torch, desc, *inputs), dynamic=False)
             return self._peer_calls(
                 case,
                 peer,
@@ -165,7 +175,12 @@ class Bench:
         inputs = [_leaf(tensor) for tensor in data.inputs]
         leaves = [tensor for tensor in inputs if tensor.requires_grad]
         y = forward(torch, desc, *inputs, *tables)
-        return lambda: torch.autograd.grad(y, leaves, data.dy, retain_graph=True)
+
+        def gradients() -> object:
+            found = torch.autograd.grad(y, leaves, data.dy, retain_graph=True)
+            return [gradient.contiguous() for gradient in found] if case.permuted else found
+
+        return gradients
 
     def _check(self, row: dict[str, Any], case: Case, peer: Peer, data: Data) -> None:
         """Compare the plan's outputs with PyTorch in float64, on slices along an axis that is not reduced.

@@ -22,7 +22,7 @@ import numpy as np
 from bare import BARE, bare_calls
 from problems import given, stored
 from report import Report, facts, markdown
-from selects import ELEMENT, Selects, descriptors, measure_selects
+from selects import ELEMENT, FIRST, Selects, descriptors, measure_selects
 from sizes import wheel_bytes
 from timing import host_microseconds
 
@@ -135,7 +135,7 @@ def goals(calls: Mapping[str, float], selects: Mapping[str, Selects]) -> Iterato
         slowest = max(bound, key=lambda name: bound[name])
         what = f"{slowest} beside {BOUND_RATIO} times the fastest {BARE}"
         yield Goal(what, bound[slowest], BOUND_RATIO * min(bare), "us")
-    for state in ("full cache", "pack"):
+    for state in ("full cache", "pack", FIRST):
         if state in selects:
             plan = max(selects[state], key=lambda name: selects[state][name])
             yield Goal(f"select from a {state}, slowest: {plan}", selects[state][plan], SELECT_LIMIT, "ms")
@@ -161,7 +161,10 @@ def tables(report: Report) -> list[str]:
     selects: dict[str, Selects] = report.more["select"]
     plans = next(iter(selects.values()))
     states = [f"{state}, ms" for state in selects]
-    rows = [[plan, *(f"{times[plan]:.2f}" for times in selects.values())] for plan in plans]
+    rows = [
+        [plan, *(f"{times[plan]:.2f}" if plan in times else "" for times in selects.values())]
+        for plan in plans
+    ]
     found = [
         markdown(("call", "us"), [(row["call"], f"{row['us']:.2f}") for row in report.rows]),
         markdown(["plan, in the order of their selection", *states], rows),

@@ -108,6 +108,9 @@ def _guarantees(op: Op) -> Iterator[str]:
     if op.scale:
         yield "  measured against a magnitude, because the formula may cancel:"
         yield from _wrapped((f"{output}: {to_text(scale)}" for output, scale in op.scale.items()), "    ")
+    if op.holds:
+        yield "  where this holds, with the limits of the compute type:"
+        yield from _wrapped((f"{output}: {to_text(holds)}" for output, holds in op.holds.items()), "    ")
     computed: dict[str, list[str]] = {}
     for dtype in op.dtypes:
         computed.setdefault(COMPUTE.get(dtype, dtype), []).append(dtype)

@@ -60,6 +60,8 @@ class ArgumentRules:
         if type(args) is not self.cls:
             raise TypeError(f"{name}: args is a {type(args).__name__}, want {self.cls.__name__}")
         tensors: Tensors = {}
+        # What must not be there has no shape that would be right; what is wrong with it is said below.
+        surplus = {key for key, (holds, _) in self.conditions.items() if not holds}
         for rule, (_, shapes, elements) in zip(self.tensors, self.wanted, strict=True):
             given = getattr(args, rule.name)
             if given is None:
@@ -69,7 +71,7 @@ class ArgumentRules:
             if tensor.element not in elements:
                 checks.check_element(tensor, rule.name, name, *elements)
             checks.check_device(tensor, rule.name, name, self.device)
-            if tensor.shape not in shapes:
+            if tensor.shape not in shapes and rule.name not in surplus:
                 shape, why = self.shapes[rule.name]
                 others: tuple[object, ...] = shapes[1:]
                 if others and others == broadcast_shapes(shape):
@@ -79,7 +81,7 @@ class ArgumentRules:
             tensors[rule.name] = tensor
         for rule in self.tensors:
             present = tensors[rule.name]
-            if present is not None:
+            if present is not None and rule.name not in surplus:
                 _check_layout(present, rule, name)
         for rule in self.tensors:
             if tensors[rule.name] is None and rule.name in op.required:

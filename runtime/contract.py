@@ -110,6 +110,7 @@ class OpRecord:
         contraction: whether a * b + c may round once.
         sum_ulp: what is added to the bound where an output is a sum over broadcast axes.
         scale: magnitudes that bounds of outputs are multiples of, as the spec writes them; else the result.
+        holds: conditions of bounds of outputs, as the spec writes them; else they hold everywhere.
         pairs: where the elements of a pair lie, "interleaved" or "half", in kernels of pairs.
         host: descriptor to what the host computes for the kernel in 40 digits; None: nothing.
         choices: options that no kernel depends on, and their values.
@@ -138,6 +139,7 @@ class OpRecord:
     contraction: bool = False
     sum_ulp: Mapping[str, float] = field(default_factory=dict)
     scale: Mapping[str, str] = field(default_factory=dict)
+    holds: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     host: Callable[[Any], HostValues] | None = None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

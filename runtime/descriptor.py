@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, ClassVar
 
 from baracuda.dtypes import ElementKind
@@ -18,9 +19,10 @@ class Descriptor:
     """Base of the generated descriptors.
 
     A shape may be any sequence of integers, axes an integer or a sequence, an enum its member or the member's
-    name, an element kind its name; the fields then hold tuples, members and kinds. Values are judged by
-    `select`, types here. `replace` makes another one of a descriptor; `dataclasses.replace` would keep what
-    followed from the fields that it changes.
+    name, an element kind its name; the fields then hold tuples, members and kinds. A number beside an element
+    kind of integers stays the integer that it is. Values are judged by `select`, types here. `replace` makes
+    another one of a descriptor; `dataclasses.replace` would keep what followed from the fields that it
+    changes.
 
     Raises:
         TypeError: a field of the wrong type.
@@ -56,7 +58,10 @@ class Descriptor:
                 value = self.NUMBERS[self.kind.value].get(name)
                 if value is None:
                     continue
-            object.__setattr__(self, name, self._normal(name, rule, value))
+            normal = self._normal(name, rule, value)
+            if rule == "f64":
+                normal = self._beside_elements(name, normal, value)
+            object.__setattr__(self, name, normal)
 
     def replace(self, **changes: Any) -> Any:
         """The descriptor with other values of some fields; what was not given follows again.
@@ -95,9 +100,38 @@ class Descriptor:
             known = [axis for axis in self._normal(axes, "axes", given) if 0 <= axis < 63]
             object.__setattr__(self, mask, sum(1 << axis for axis in dict.fromkeys(known)))
 
+    def _beside_elements(self, name: str, number: float, given: Any) -> float | int:
+        """A number as it is beside floats; beside integers exactly what was given, where that is whole.
+
+        A default that is infinite is the end of their range.
+        """
+        field = next((key for key, rule in self.RULES.items() if rule == "element"), None)
+        ends = self._normal(field, "element", getattr(self, field)).ends if field else None
+        if ends is None:
+            return number
+        if math.isinf(number) and number == self.NUMBERS.get(self.kind.value, {}).get(name):
+            return int(ends[number > 0])
+        if not number.is_integer():
+            return number
+        try:
+            return operator.index(given)
+        except TypeError:
+            return int(number)
+
     def _plan_name(self) -> str:
         """The name of the plan that the descriptor is for: messages begin with it."""
         return type(self).__name__.removesuffix("Descriptor") + "Plan"
+
+    def _wrong_axis(self, name: str, axis: int, rank: int) -> str:
+        """What is wrong with an axis out of range, by the name of the field that was given."""
+        if name in self._followed:
+            mask = self.MASKS[name]
+            wanted = f"no bit but 0 to {rank - 1}" if rank else "0: the tensor has no axis"
+            return f"{mask} is {getattr(self, mask)}, want {wanted}"
+        if not rank:
+            return f"{name} is {axis}, want no axis, (): the tensor has none"
+        hint = f": it is {axis + rank}, counted from the first" if -rank <= axis < 0 else ""
+        return f"{name} is {axis}, want 0 to {rank - 1}{hint}"
 
     def _normal(self, name: str, rule: Any, value: Any) -> Any:
         where = f"{self._plan_name()}: {name}"
@@ -108,11 +142,15 @@ class Descriptor:
                 text = str(error).replace("element", name, 1)
                 raise type(error)(f"{self._plan_name()}: {text}") from None
         if rule in ("shape", "axes"):
-            one = rule == "axes" and not isinstance(value, str) and hasattr(value, "__index__")
+            # A set has no order, and text, bytes and mappings hold no extents even where they are empty.
+            if isinstance(value, (str, bytes, bytearray, Set, Mapping)):
+                raise TypeError(f"{where} is {value!r}, want integers in a tuple")
+            one = rule == "axes" and hasattr(value, "__index__")
             try:
                 numbers = tuple(_index(item) for item in ((value,) if one else value))
             except TypeError:
-                raise TypeError(f"{where} is {value!r}, want integers in a tuple") from None
+                wanted = "an integer or a tuple of integers" if rule == "axes" else "a tuple of integers"
+                raise TypeError(f"{where} is {value!r}, want {wanted}") from None
             return tuple(sorted(numbers)) if rule == "axes" else numbers
         if rule == "f64":
             try:
@@ -156,8 +194,7 @@ class Descriptor:
             axes, rank = getattr(self, name), len(next(iter(shapes.values())))
             for axis in axes:
                 if not 0 <= axis < rank:
-                    wanted = f"0 to {rank - 1}" if rank else "no axis, (): the tensor has none"
-                    raise InvalidProblem(f"{where}: {name} is {axis}, want {wanted}")
+                    raise InvalidProblem(f"{where}: {self._wrong_axis(name, axis, rank)}")
             if len(set(axes)) != len(axes):
                 raise InvalidProblem(f"{where}: {name} is {axes}, want each axis once")
         if self.NUMBERS:
@@ -212,8 +249,8 @@ def _index(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    """A number; text that spells one is none."""
-    if isinstance(value, (str, bytes)):
+    """A number; text that spells one is none, nor are True and False."""
+    if isinstance(value, (str, bytes, bool)):
         raise TypeError
     return float(value)
 

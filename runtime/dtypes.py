@@ -26,6 +26,7 @@ class ElementKind(str, enum.Enum):
         itemsize: bytes an element.
         is_float: true for f16, bf16, f32 and f64.
         compute: the kind that kernels compute and accumulate in: f32 for f16 and bf16, itself otherwise.
+        ends: the smallest and the largest integer, 0 and 1 of bool; None for floats.
     """
 
     F16 = "f16"
@@ -45,10 +46,14 @@ class ElementKind(str, enum.Enum):
     itemsize: int
     is_float: bool
     compute: ElementKind
+    ends: tuple[int, int] | None
 
     def __init__(self, code: str) -> None:
         self.itemsize = _ITEMSIZES[code]
         self.is_float = code in ("f16", "bf16", "f32", "f64")
+        bits = 1 if code == "bool" else 8 * self.itemsize
+        signed = -(1 << bits - 1), (1 << bits - 1) - 1
+        self.ends = None if self.is_float else signed if code[0] == "i" else (0, (1 << bits) - 1)
 
     def __str__(self) -> str:
         return str(self.value)

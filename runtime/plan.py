@@ -567,6 +567,7 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
         ulp=(_bound(op, element, engine) + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
         scale=tuple(scale.items()),
+        holds=tuple((name, text) for name, text in op.holds.items() if name not in never),
     )
 
 

@@ -43,6 +43,8 @@ class PrecisionGuarantee:
         scale: pairs of an output and the magnitude that its bound is relative to, where that is not the
             result alone: a formula of `ops.yaml`, over the tensors, the exact result (`exact`) and the parts
             that the op's `ref_let` names. The larger one of it and the result counts.
+        holds: pairs of an output and the condition under which its bound holds, where that is not everywhere:
+            a formula as in `scale`, with the limits of the compute type.
         batch_invariant: outputs of which a row depends neither on the other rows nor on how many there are.
     """
 
@@ -53,6 +55,7 @@ class PrecisionGuarantee:
     ulp: float
     batch_invariant: tuple[str, ...]
     scale: tuple[tuple[str, str], ...] = ()
+    holds: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,11 @@ class PlanPreference:
 
     def __post_init__(self) -> None:
         given: Any = self.max_workspace
-        if not isinstance(given, int | None):
+        if not isinstance(given, int | None) or isinstance(given, bool):
             got = type(given).__name__
             raise TypeError(f"PlanPreference: max_workspace is a {got}, want an int or None")
+        allowed: Any = self.allow_tf32
+        if not isinstance(allowed, bool):
+            raise TypeError(f"PlanPreference: allow_tf32 is {allowed!r}, want True or False")
         if self.max_workspace is not None and self.max_workspace < 0:
             raise InvalidProblem(f"PlanPreference: max_workspace is {self.max_workspace}, want at least 0")

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from baracuda.dtypes import ElementKind
-from baracuda.errors import InvalidProblem
+from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.overlap import reach
 
 __all__ = ["Device", "TensorRef", "as_tensor"]
 
@@ -41,6 +42,10 @@ def cuda_device(index: int) -> Device:
     return Device("cuda", index)
 
 
+#: How many addresses there are.
+_ADDRESSES = 2**64
+
+
 @dataclass(frozen=True)
 class TensorRef:
     """Memory that somebody else owns, seen as a strided tensor.
@@ -58,7 +63,7 @@ class TensorRef:
 
     Raises:
         InvalidProblem: shape and strides differ in length, an extent is negative, elements at a null
-            pointer, or a buffer that ends before it begins.
+            pointer or at addresses beyond 64 bits, or a buffer that ends before it begins.
         Unsupported: an element that is not known.
         TypeError: a field of the wrong type.
     """
@@ -77,7 +82,10 @@ class TensorRef:
         assign(self, "pointer", _integer("pointer", self.pointer))
         assign(self, "shape", _integers("shape", self.shape))
         assign(self, "strides", _integers("strides", self.strides))
-        assign(self, "element", ElementKind.parse(self.element))
+        try:
+            assign(self, "element", ElementKind.parse(self.element))
+        except (Unsupported, TypeError) as error:
+            raise type(error)(f"TensorRef: {error}") from None
         if not isinstance(self.device, Device):
             raise TypeError(
                 f"TensorRef: device is a {type(self.device).__qualname__}, want a baracuda Device"
@@ -92,6 +100,13 @@ class TensorRef:
         if self.pointer < 0 or (self.pointer == 0 and 0 not in self.shape):
             raise InvalidProblem(
                 f"TensorRef: pointer is {self.pointer}, want the address of the first element"
+            )
+        lowest, highest = reach(self.shape, self.strides) or (0, 0)
+        item = self.element.itemsize
+        if self.pointer + lowest * item < 0 or self.pointer + (highest + 1) * item > _ADDRESSES:
+            raise InvalidProblem(
+                f"TensorRef: shape {self.shape} and strides {self.strides} reach beyond every address from "
+                f"pointer {self.pointer:#x}, want memory that exists"
             )
         if self.buffer is not None:
             bounds = _integers("buffer", self.buffer)

@@ -77,7 +77,15 @@ class Workspace:
 
     @staticmethod
     def host(nbytes: int) -> Workspace:
-        """New host memory, aligned as plans want it, which NumPy's own arrays need not be."""
+        """New host memory, aligned as plans want it, which NumPy's own arrays need not be.
+
+        Raises `TypeError` for what is no int, `InvalidProblem` for a negative one.
+        """
+        given: Any = nbytes
+        if isinstance(given, bool) or not hasattr(given, "__index__"):
+            raise TypeError(f"Workspace.host: nbytes is a {type(given).__name__}, want an int")
+        if nbytes < 0:
+            raise InvalidProblem(f"Workspace.host: nbytes is {nbytes}, want at least 0")
         memory = np.empty(nbytes + ALIGNMENT, np.uint8)
         skipped = -memory.__array_interface__["data"][0] % ALIGNMENT
         return Workspace.borrowed(memory[skipped : skipped + nbytes])

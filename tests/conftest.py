@@ -30,12 +30,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    from devices import take_every_op
+
+    # Before collection: making tests of every op to deselect them again takes longer than all else there.
+    take_every_op(config.getoption("--every-op"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--every-op"):
-        repeated = [item for item in items if "repeated_kernel" in item.keywords]
-        if repeated:
-            config.hook.pytest_deselected(items=repeated)
-            items[:] = [item for item in items if "repeated_kernel" not in item.keywords]
     if config.getoption("--device") == "cuda":
         return
     skip = pytest.mark.skip(reason="needs a CUDA device: run with --device cuda")

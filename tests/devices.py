@@ -29,7 +29,7 @@ def checkout_spec() -> Spec:
 
 def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
     """Parametrise a test over op, direction and dtype: every one of the spec, or those that are asked for."""
-    return _each_op(directions, dtypes, where, _unmarked)
+    return _each_op(directions, dtypes, where, every=True)
 
 
 def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
@@ -37,68 +37,79 @@ def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | Non
 
     For properties that are the template's and the engine's: layouts, shapes, streams, determinism.
     """
-    return _each_op(directions, dtypes, where, _repeated)
+    return _each_op(directions, dtypes, where, every=_every_op)
 
 
 def each_program(*directions: str, where: Where | None = None) -> Any:
     """Parametrise a test over op and direction."""
-    return _each_program(directions, where, _unmarked)
+    return _each_program(directions, where, every=True)
 
 
 def each_kernel_program(*directions: str, where: Where | None = None) -> Any:
     """As `each_program`, of the ops whose kernels differ in their formula alone the first."""
-    return _each_program(directions, where, _repeated)
+    return _each_program(directions, where, every=_every_op)
 
 
-def _each_op(directions: tuple[str, ...], dtypes: Iterable[str], where: Where | None, marks: Any) -> Any:
+_every_op = False
+
+
+def take_every_op(every: bool) -> None:
+    """Whether `each_kernel` and `each_kernel_program` take all ops; to be said before tests are imported."""
+    global _every_op  # noqa: PLW0603
+    _every_op = every
+
+
+def _each_op(directions: tuple[str, ...], dtypes: Iterable[str], where: Where | None, *, every: bool) -> Any:
     wanted = set(dtypes)
     return pytest.mark.parametrize(
         ("op", "direction", "dtype"),
         [
-            pytest.param(op, direction, dtype, id=f"{op.stem(direction)}-{dtype}", marks=marks(op, direction))
-            for op, direction, dtype in verify.each_op(checkout_spec())
-            if (not directions or direction in directions)
-            and (not wanted or dtype in wanted)
-            and (where is None or where(op, direction))
+            pytest.param(op, direction, dtype, id=f"{op.stem(direction)}-{dtype}")
+            for op, direction in _chosen(directions, where, every)
+            for dtype in op.dtypes_of(direction)
+            if not wanted or dtype in wanted
         ],
     )
 
 
-def _each_program(directions: tuple[str, ...], where: Where | None, marks: Any) -> Any:
+def _each_program(directions: tuple[str, ...], where: Where | None, *, every: bool) -> Any:
+    # Tests that name no dtype run f32.
+    def has_f32(op: Any, direction: str) -> bool:
+        return "f32" in op.dtypes and (where is None or where(op, direction))
+
     return pytest.mark.parametrize(
         ("op", "direction"),
         [
-            pytest.param(op, direction, id=op.stem(direction), marks=marks(op, direction))
-            for op in checkout_spec().ops.values()
-            for direction in op.programs
-            # Tests that name no dtype run f32.
-            if "f32" in op.dtypes
-            if (not directions or direction in directions) and (where is None or where(op, direction))
+            pytest.param(op, direction, id=op.stem(direction))
+            for op, direction in _chosen(directions, has_f32, every)
         ],
     )
 
 
-def _unmarked(op: Any, direction: str) -> tuple[Any, ...]:
-    del op, direction
-    return ()
+def _chosen(directions: tuple[str, ...], where: Where | None, every: bool) -> list[tuple[Any, str]]:
+    # `where` comes last: it costs most.
+    return [
+        (op, direction)
+        for op in checkout_spec().ops.values()
+        for direction in op.programs
+        if (not directions or direction in directions)
+        and (every or not repeated(op, direction))
+        and (where is None or where(op, direction))
+    ]
 
 
 def repeated(op: Any, direction: str) -> bool:
     """Whether another op's kernel, which differs in its formula alone, stands for this one's."""
-    return _first_of_form()[_form(op, direction)] != (op.name, direction)
-
-
-def _repeated(op: Any, direction: str) -> tuple[Any, ...]:
-    return (pytest.mark.repeated_kernel,) if repeated(op, direction) else ()
+    return (op.name, direction) not in _first_of_form()
 
 
 @functools.cache
-def _first_of_form() -> dict[Any, tuple[str, str]]:
+def _first_of_form() -> frozenset[tuple[str, str]]:
     found: dict[Any, tuple[str, str]] = {}
     for op in checkout_spec().ops.values():
         for direction in op.programs:
             found.setdefault(_form(op, direction), (op.name, direction))
-    return found
+    return frozenset(found.values())
 
 
 def _form(op: Any, direction: str) -> Any:

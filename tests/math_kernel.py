@@ -35,7 +35,7 @@ def unit(dtype: str, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Unit:
     for which, name in enumerate(functions):
         function = FUNCTIONS[name]
         args = "x, k" if function.rule == "ldexp" else ", ".join("xyz"[: function.least])
-        kind = {"test": "bool", "exponent": "i64"}.get(function.rule, "A")
+        kind = {"test": "bool", "exponent": "i64", "wide": "double"}.get(function.rule, "A")
         cases.append(f"case {which}: static_cast<{kind}*>(p.out)[j] = baracuda::{name}({args}); break;")
     if functions is FLOAT_FUNCTIONS:
         for which, name in enumerate(INT_FUNCTIONS, 100):
@@ -81,7 +81,8 @@ def applying(dtype: str, device: Device, functions: tuple[str, ...] = FLOAT_FUNC
         which = {"shift_left": 200, "shift_right": 201}.get(name, -1)
         if which < 0:
             which = 100 + INT_FUNCTIONS.index(name) if integers else functions.index(name)
-        result = np.int64 if integers else {"test": np.bool_, "exponent": np.int64}.get(rule, TYPES[dtype])
+        results = {"test": np.bool_, "exponent": np.int64, "wide": np.float64}
+        result = np.int64 if integers else results.get(rule, TYPES[dtype])
         arrays = [np.asarray(arg) for arg in args]
         count = len(arrays[0])
         floats, ints = [np.zeros(count, TYPES[dtype])] * 3, [np.zeros(count, np.int64)] * 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.resources
 import re
 import sys
@@ -12,7 +13,8 @@ from baracuda.codegen import verify
 from baracuda.compile.source import headers
 
 
-def generated_files() -> dict[str, str]:
+@functools.cache
+def generated_files() -> Mapping[str, str]:
     """The checkout's generated files: relative path to text."""
     root = Path(str(importlib.resources.files(verify.GENERATED)))
     paths = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"]

@@ -105,6 +105,7 @@ def test_compile_goes_on_after_a_failure(
         (("--dtype", "f23"), "did you mean f32?"),
         (("--pack", "no such folder/a.pack"), "there is no folder"),
         (("--pack", "."), "is a directory"),
+        (("--compress",), "--compress: it is the pack that is compressed; add --pack FILE"),
     ],
 )
 def test_compile_refuses_bad_input(two_kernels: list[Row], arguments: tuple[str, ...], message: str) -> None:
@@ -132,6 +133,9 @@ def test_compile_writes_a_pack_of_several_architectures(
     before = path.read_bytes()
     assert "(0 now, 2 were in the cache)" in run("compile", *arguments).output
     assert path.read_bytes() == before
+    small = tmp_path / "small.pack"
+    assert run("compile", *arguments[:-1], small, "--compress").exit_code == 0
+    assert small.stat().st_size < len(before)
 
 
 def test_no_pack_is_written_where_a_unit_fails(

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pydantic
 import pytest
 from cli_runner import run
@@ -149,3 +150,25 @@ def test_the_walk_through_ends_with_what_its_tests_pass(with_new_op: Path, tmp_p
         )
         results.append(shown.stdout.splitlines())
     assert results == [["[1.  1.5 2.  2.5]", "nan"], ["[1.  1.5 2.  2.5]", "inf"]]
+
+
+def test_the_examples_of_rows_run() -> None:
+    """One after another, as they stand on the page; their results beside NumPy's."""
+    page = (ROOT / "docs/rows.md").read_text(encoding="utf-8")
+    seen: dict[str, Any] = {}
+    norm, reduction, rope = blocks(page, "python")
+    exec(norm, seen)
+    want = seen["x"] / np.sqrt(np.mean(seen["x"].astype(np.float64) ** 2, axis=1, keepdims=True) + 1e-6)
+    np.testing.assert_allclose(seen["y"], want, rtol=1e-5)
+    np.testing.assert_allclose(seen["dgamma"], np.sum(seen["dy"] * want, axis=0), rtol=1e-4, atol=1e-5)
+    exec(reduction, seen)
+    parts = np.exp(seen["x"].astype(np.float64))
+    np.testing.assert_allclose(seen["y"].ravel(), np.log(parts.sum()), rtol=1e-6)
+    np.testing.assert_allclose(seen["dx"], parts / parts.sum(), rtol=1e-5)
+    seen["rng"], same = np.random.default_rng(5), np.random.default_rng(5)
+    exec(rope, seen)
+    before = same.standard_normal((2, 16, 8, 64), dtype=np.float32).astype(np.float64)
+    angles = seen["positions"][:, None, None] * 10000.0 ** (-np.arange(32) / 32) / 4
+    cosine, sine, first, second = np.cos(angles), np.sin(angles), before[..., :32], before[..., 32:]
+    want = np.concatenate([first * cosine - second * sine, first * sine + second * cosine], -1)
+    np.testing.assert_allclose(seen["q"], want, atol=1e-5)

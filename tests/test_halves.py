@@ -109,12 +109,25 @@ def test_what_is_there_follows_from_the_axis(backend, op, direction):
         lacking = [name for name, tensor in op.family.tensors(direction).items() if name not in run.tensors]
         assert lacking
         for name in lacking:
-            given = verify.place(backend, name, "f32", problem.shapes()[name])
-            with pytest.raises(InvalidProblem, match=f"{name} is given, want None: {rule.axis} is"):
-                run.plan.can_implement(run.args(**{name: given.array}))
+            # Whatever its shape is: one that would be right there is not.
+            for shape in (problem.shapes()[name], (4, 12), (3,), ()):
+                given = verify.place(backend, name, "f32", shape)
+                with pytest.raises(InvalidProblem, match=f"{name} is given, want None: {rule.axis} is"):
+                    run.plan.can_implement(run.args(**{name: given.array}))
         for name in set(run.tensors) - set(problem.optional()):
             with pytest.raises(InvalidProblem, match=f"{name} is None, want a tensor"):
                 run.plan.can_implement(run.args(**{name: None}))
+
+
+@each_plan(where=has_halves)
+def test_tensors_of_their_own_have_no_order(backend, op, direction):
+    rule = op.family.halves
+    (whole, apart), *_ = halved(op, direction, "f32", (4, 6))
+    swapped = {rule.swapped: True}
+    whole.plan_class.select(backend.stream, whole.descriptor(**swapped))
+    text = f"{whole.plan_class.__name__}: {rule.swapped} is True, want False where {rule.axis} is ()"
+    with pytest.raises(InvalidProblem, match=f"^{re.escape(text)}$"):
+        apart.plan_class.select(backend.stream, apart.descriptor(**swapped))
 
 
 @each_plan(where=has_halves)

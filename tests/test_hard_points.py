@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import mp_reference
 import numpy as np
 import pytest
 from devices import checkout_spec
 
 from baracuda.codegen import verify
-from baracuda.codegen.verify.reference import bound_holds
+from baracuda.codegen.verify import mp_reference
+from baracuda.codegen.verify.hard_points import LEAST, hard_inputs, hard_points
 
 POINTS = 1000
 FAMILIES = ("unary", "unary_param", "affine", "prelu", "gated")
-
-
-def hard_points(count: int) -> Any:
-    """Numbers of every magnitude, near those where functions turn, and near the bounds of their ranges."""
-    rng = np.random.default_rng(5)
-    signs = np.array([-1.0, 1.0])
-    ulps = rng.integers(-4, 5, 400) * 2.0**-53
-    near_one = 1 + np.multiply.outer(signs, 2.0 ** -np.arange(1, 53)).ravel()
-    turns = rng.integers(1, 10**6, 60) * (np.pi / 2)
-    halves = np.arange(-40, 41) / 2 * (1 + ulps[:81])
-    parts = [near_one, -near_one, turns * rng.choice(signs, 60), halves]
-    left = count - sum(map(len, parts))
-    scales = np.array([1, 1, 10, 10, 50, 750])[np.arange(2 * left // 3) % 6]
-    parts.append(rng.uniform(-1, 1, len(scales)) * scales)
-    left -= len(scales)
-    parts.append(rng.choice(signs, left) * np.exp2(rng.uniform(-1074, 1024, left)))
-    return np.concatenate(parts)
 
 
 def problems() -> list[Any]:
@@ -45,24 +28,38 @@ def problems() -> list[Any]:
 
 @pytest.mark.parametrize("problem", problems())
 def test_f64_at_hard_points(spec: Any, backend: Any, problem: Any) -> None:
-    """The last of the forward's operands is hard, the others are numbers of usual sizes."""
-    *others, hard = problem.inputs("forward")
-    rng = np.random.default_rng(6)
-    tensors = {name: rng.uniform(0.5, 2, POINTS) for name in problem.inputs() if name not in (*others, hard)}
-    tensors |= {name: rng.standard_normal(POINTS) for name in others} | {hard: hard_points(POINTS)}
-    numbers = {attribute.name: problem.fields[attribute.source] for attribute in problem.op.attributes}
+    tensors = hard_inputs(problem, POINTS)
     results = verify.run(backend, problem, tensors)
-    for output, got in results.items():
-        want = mp_reference.references(problem, output, numbers, tensors)
-        scale = verify.scales(spec, problem, tensors).get(output)
-        errors = verify.ulp_errors("f64", got, want, scale)
+    bound = problem.ulp["f64"]
+    for output, found in mp_reference.judge(spec, problem, tensors, results).items():
         # Where the expression divides by zero or the spec states no bound, other tests say what is right.
-        judged = np.broadcast_to(bound_holds(spec, problem, tensors).get(output, True), got.shape)
-        judged = judged & (np.isnan(got) | ~np.isnan(want))
-        place = int(np.argmax(np.where(judged, errors, 0)))
-        bound = problem.ulp["f64"]
-        assert np.sum(judged) > POINTS // 4
-        assert errors[place] <= bound, (
-            f"{output} at {[value[place] for value in tensors.values()]}: {got[place]!r}, "
-            f"want {want[place]}, {errors[place]:.2f} ulp"
+        assert np.sum(found.judged) > POINTS // 4
+        place = int(np.argmax(found.errors))
+        assert found.errors[place] <= bound, (
+            f"{output} at {[value[place] for value in tensors.values()]}: {results[output][place]!r}, "
+            f"want {found.want[place]}, {found.errors[place]:.2f} ulp"
         )
+
+
+def test_hard_points_are_spread() -> None:
+    """As many as asked for, the same ones each time; of every size, at places where functions turn."""
+    for count in (LEAST, 1000, 20000):
+        x = hard_points(count)
+        assert x.shape == (count,)
+        assert np.isfinite(x).all()
+        np.testing.assert_array_equal(x, hard_points(count))
+        assert abs(np.mean(x < 0) - 0.5) < 0.1
+    size = np.abs(x)
+    for place in (1.0, np.log(2) / 2, 709.782712893384, 1.4616321449683622):
+        distance = np.abs(size - place)
+        assert np.sum(distance < 1e-3 * place) > 3
+        assert np.min(distance) < 1e-13 * place
+    for low, high in ((0, 1e-308), (1e-300, 1e-10), (1e-3, 0.1), (1e3, 1e10), (1e100, 1e300)):
+        assert np.sum((size > low) & (size < high)) > 100
+
+
+def test_the_nearest_to_a_multiple_of_half_pi_is_among_them() -> None:
+    """The number of all doubles, 6381956970095103 * 2**797: Muller 1997, "Elementary Functions"."""
+    assert 6381956970095103 * 2.0**797 in np.abs(hard_points(100_000))
+    with pytest.raises(ValueError, match="count is 199, want at least 200"):
+        hard_points(LEAST - 1)

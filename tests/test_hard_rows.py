@@ -1,4 +1,4 @@
-"""Rows that are hard to aggregate: outliers where a lane begins, huge and tiny elements, masked rows."""
+"""Rows that are hard to aggregate: with outliers where a lane begins, huge, tiny, masked, empty."""
 
 from __future__ import annotations
 
@@ -164,3 +164,93 @@ def test_a_masked_row_has_no_gradient(backend, kind):
     given = {name: value.astype(np.float32) for name, value in given.items()}
     (dx,) = run(backend, bc.SoftmaxBackwardPlan, desc, "dx", dy=dy, **given)
     np.testing.assert_array_equal(dx, np.zeros((1, 2), np.float32))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_share_of_logsumexp_that_underflows(backend, dtype):
+    """A large dy brings back what exp(x - max) alone cannot hold."""
+    kind = DTYPES[dtype]
+    depth, largest = -np.log(float(np.finfo(kind).smallest_subnormal)), float(np.finfo(kind).max)
+    x = -np.linspace(0, 2 * depth, 60).astype(kind)
+    for size in (0.5, largest**0.25, largest**0.5, largest**0.75, largest / 4):
+        dy = np.array([size], kind)
+        y = np.array([np.log(np.sum(np.exp(x.astype(np.longdouble))))], kind)
+        desc = bc.ReduceBackwardDescriptor(
+            kind="logsumexp", input_shape=x.shape, reduce_axis=0, element=dtype
+        )
+        (dx,) = run(backend, bc.ReduceBackwardPlan, desc, "dx", x=x, y=y, dy=dy)
+        parts = np.exp(x.astype(np.longdouble))
+        want = dy.astype(np.longdouble) * parts / parts.sum()
+        bound = bc.ReduceBackwardPlan.select(bc.Stream.host(), desc).precision_guarantee.ulp
+        unit = np.spacing(want.astype(kind)) * np.minimum(1 - x.astype(np.longdouble), 800)
+        assert np.all(np.abs(dx - want) <= bound * unit), size
+
+
+EPS = [0.0, 1e-6, 0.75, 1.0, 1e10, 6e16, 8e16, 1e20, 1e30, 3e38]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "eps"),
+    [*(("f32", eps) for eps in EPS), *(("f64", eps) for eps in (*EPS, 1e90, 1e98, 1e200, 1e300))],
+)
+def test_rms_norms_beside_any_eps(backend, dtype, eps):
+    """Of rows that are nothing, tiny, ordinary and huge, and of mixed ones."""
+    kind = DTYPES[dtype]
+    info = np.finfo(kind)
+    root = np.sqrt(float(info.smallest_normal))
+    sizes = [0, float(info.smallest_subnormal), float(info.smallest_normal), root / 64, root, 1, 1 / root]
+    shares = np.random.default_rng(6).uniform(-1, 1, (len(sizes) + 1, 40))
+    x = (shares * np.array([*sizes, 1])[:, None]).astype(kind)
+    x[-1] = (shares[-1] * np.geomspace(root, 1 / root, 40)).astype(kind)
+    desc = bc.RMSNormDescriptor(
+        input_shape=x.shape, norm_axes=1, element=dtype, has_gamma=False, eps=eps, rms_dtype="compute"
+    )
+    y, rms = run(backend, bc.RMSNormPlan, desc, "y", "rms", x=x)
+    bound = bc.RMSNormPlan.select(bc.Stream.host(), desc).precision_guarantee.ulp
+    wide = x.astype(np.longdouble)
+    want_rms = np.sqrt(np.mean(wide * wide, axis=1, keepdims=True) + np.longdouble(kind(eps)))
+    assert np.all(np.abs(rms - want_rms) <= bound * np.spacing(want_rms.astype(kind)))
+    with np.errstate(invalid="ignore"):
+        want = wide / want_rms
+    near = np.abs(y - want) <= bound * np.spacing((np.abs(want) + float(info.smallest_normal)).astype(kind))
+    assert np.all(near | (np.isnan(y) & np.isnan(want)))
+    assert np.isnan(want).any() == (eps == 0)
+
+
+@pytest.mark.parametrize("eps", [0.0, 1e-6, 2.0])
+@pytest.mark.parametrize("norm", ["RMSNorm", "LayerNorm"])
+def test_statistics_of_no_elements(backend, norm, eps):
+    """They are NaN, as a mean of nothing is."""
+    desc = getattr(bc, f"{norm}Descriptor")(
+        input_shape=(3, 0), norm_axes=1, element="f32", has_gamma=False, eps=eps
+    )
+    if norm == "LayerNorm":
+        desc = desc.replace(has_beta=False)
+    names = ("rms",) if norm == "RMSNorm" else ("mean", "rstd")
+    found = run(backend, getattr(bc, f"{norm}Plan"), desc, "y", *names, x=np.zeros((3, 0), np.float32))
+    for values in found[1:]:
+        assert values.shape == (3, 1)
+        assert np.all(np.isnan(values))
+
+
+@pytest.mark.parametrize("correction", [-1.5, 0.25, 0.5, 1.5, 4.5, 4.75, 5.0, 5.25])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["var", "std"])
+def test_a_correction_that_is_no_integer(backend, kind, dtype, correction):
+    """As the array API has it; five elements, so that freedom comes to 0, below 1 and below 0."""
+    x = np.array([[1, 3, -2, 8, 0.5], [7, 7, 7, 7, 7]], DTYPES[dtype])
+    known = {"kind": kind, "input_shape": x.shape, "reduce_axis": 1, "element": dtype}
+    desc = bc.ReduceDescriptor(**known, correction=correction)
+    (y,) = run(backend, bc.ReducePlan, desc, "y", x=x)
+    wide, freedom = x.astype(np.longdouble), 5 - correction
+    centred = wide - wide.mean(1, keepdims=True)
+    variance = (centred**2).sum(1, keepdims=True) / (freedom if freedom > 0 else np.nan)
+    want = variance if kind == "var" else np.sqrt(variance)
+    np.testing.assert_allclose(y, want, rtol=8 * np.finfo(DTYPES[dtype]).eps)
+    if kind == "var":
+        gradient = 2 * centred / (freedom if freedom > 0 else 1)
+    else:
+        gradient = centred / (np.where(want == 0, 1, want) * freedom)
+    desc = bc.ReduceBackwardDescriptor(**known, correction=correction)
+    (dx,) = run(backend, bc.ReduceBackwardPlan, desc, "dx", x=x, y=y, dy=np.ones((2, 1), DTYPES[dtype]))
+    np.testing.assert_allclose(dx, gradient, rtol=16 * np.finfo(DTYPES[dtype]).eps)

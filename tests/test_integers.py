@@ -10,7 +10,7 @@ import pytest
 from host_cpp import compiler
 
 import baracuda as bc
-from baracuda.codegen.formula import COMPUTE, INT, WHOLE, FormulaError, infer, parse, to_cuda
+from baracuda.codegen.formula import COMPUTE, INT, WHOLE, WIDE, FormulaError, Type, infer, parse, to_cuda
 
 #: Every operator and function on every pair of a type's hard values, of bytes on all; and every cast of them.
 PROGRAM = r"""
@@ -29,13 +29,14 @@ template <class A> u64 cast_all(A x) {
 template <class I> u64 use_all(Integer<I> a, Integer<I> b) {
     const Integer<I> results[] = {
         a + b, a - b, a * b, a & b, a | b, a ^ b, -a, ~a,
-        abs(a), sign(a), square(a), max(a, b), min(a, b), fmax(a, b), fmin(a, b), clamp(a, b, a + b),
+        abs(a), sign(a), square(a), floor(a), ceil(a), trunc(a), round(a), fma(a, b, a),
+        max(a, b), min(a, b), fmax(a, b), fmin(a, b), clamp(a, b, a + b),
         fmod(a, b), remainder(a, b), floor_divide(a, b), shift_left(a, b), shift_right(a, b),
         gcd(a, b), lcm(a, b), pow(a, b), popcount(a), leading_zeros(a), trailing_zeros(a),
     };
     u64 sum = cast_all(a);
     for (const Integer<I>& result : results) sum = sum * 31 + u64(result.value);
-    return sum + signbit(a) + isnan(a) + (a < b) + (a == b);
+    return sum + signbit(a) + isnan(a) + (a < b) + (a == b) + (distance(a, b) > 1.0);
 }
 template <class I> u64 run(const i64* values, int count) {
     u64 sum = 0;
@@ -93,6 +94,7 @@ def test_one_text_for_floats_and_integers() -> None:
         "clamp(a, b, 3)",
         "a // b % 7",
         "pow(a, b)",
+        "fma(a, b, 2) + floor(a)",
     ):
         names = {"a": COMPUTE, "b": COMPUTE}, {"a": WHOLE, "b": WHOLE}
         floats, integers = (to_cuda(parse(text), types) for types in names)
@@ -100,6 +102,30 @@ def test_one_text_for_floats_and_integers() -> None:
         assert infer(parse(text), names[1]) == WHOLE
     assert to_cuda(parse("a & ~b | 3"), names[1]) == "(a & ~b) | A(3)"
     assert to_cuda(parse("a << 3"), names[1]) == "baracuda::shift_left(a, A(3))"
+
+
+@pytest.mark.parametrize("kind", [COMPUTE, WHOLE])
+def test_a_distance_is_a_double_of_both(kind: Type) -> None:
+    """So it meets what is wide, and what is computed with it is the same text for floats and integers."""
+    names = {"a": kind, "b": kind, "w": WIDE}
+    assert infer(parse("distance(a, b)"), names) == WIDE
+    assert to_cuda(parse("distance(a, b) / 2 <= w * distance(b, 0) + 1"), names) == (
+        "baracuda::distance(a, b) / 2.0 <= w * baracuda::distance(b, A(0)) + 1.0"
+    )
+
+
+@pytest.mark.parametrize("kind", ["i8", "i16", "i32", "i64", "u8"])
+def test_a_distance_does_not_wrap_around(kind: str) -> None:
+    """Through the one op that is made of it: every tolerance below the distance of the ends is too small."""
+    low, high = np.iinfo(bc.ElementKind(kind).numpy).min, np.iinfo(bc.ElementKind(kind).numpy).max
+    a, b = (np.array([end], bc.ElementKind(kind).numpy) for end in (low, high))
+    y = np.empty(1, bool)
+    for most, close in ((float(high - low) * 0.999, False), (float(high - low), True)):
+        fields = {"kind": "isclose", "shape": (1,), "element": kind, "rtol": 0, "atol": most}
+        plan = bc.BinaryCmpPlan.select(bc.Stream.host(), bc.BinaryCmpDescriptor(**fields))
+        for first, second in ((a, b), (b, a)):
+            plan(a=first, b=second, y=y)
+            assert y.tolist() == [close]
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,21 @@ def test_fma_rounds_once(apply: Apply, dtype: str) -> None:
     same(got[3:], want)
 
 
+def test_a_distance_is_a_double(apply: Apply, dtype: str) -> None:
+    """Of two f32 nothing is lost that a double holds, and nothing is infinite."""
+    info, infinite = np.finfo(TYPES[dtype]), np.array([[INF, 1], [INF, INF], [NAN, 1], [1, -INF]])
+    rng = np.random.default_rng(7)
+    x, y = (
+        np.ldexp(rng.uniform(-1, 1, 400), rng.integers(-40, 40, 400)).astype(info.dtype) for _ in range(2)
+    )
+    x[:3], y[:3] = [info.max, info.tiny, 1], [-info.max, info.smallest_subnormal, 1]
+    with np.errstate(over="ignore"):
+        want = np.abs(x.astype(np.longdouble) - y.astype(np.longdouble)).astype(np.float64)
+    same(apply("distance", x, y), want)
+    assert np.isfinite(want).all() == (dtype == "f32")
+    same(apply("distance", *infinite.T), [INF, NAN, NAN, INF])
+
+
 def test_products_whose_parts_over_or_underflow(apply: Apply, dtype: str) -> None:
     """Factors of every size, whose product fits though products of two of them do not."""
     kind = TYPES[dtype]
@@ -350,7 +365,7 @@ def test_erfinv_up_to_its_ends(apply: Apply, dtype: str) -> None:
 def test_every_function_is_tested() -> None:
     tested = set(UNARY) | set(BINARY) | {name for name, _, _ in SPECIAL} | {name for name, _, _ in PAIRS}
     assert set(FLOAT_FUNCTIONS) - tested == {
-        *("max", "min", "fmax", "fmin", "clamp", "fma", "nextafter"),
+        *("max", "min", "fmax", "fmin", "clamp", "fma", "nextafter", "distance"),
         *("scaled_product", "scaled_ratio"),
     }
 

@@ -37,6 +37,8 @@ pytestmark = pytest.mark.usefixtures("fresh_cache", "no_packs")
 TEXT = 'extern "C" __global__ void first(float* x) { *x = BARACUDA_PROBE; }\n'
 UNIT = Unit("probe/first.cu", TEXT, (("BARACUDA_DTYPE", "f32"), ("BARACUDA_PROBE", "1")))
 OTHER = replace(UNIT, name="probe/other.cu", text=TEXT.replace("first", "other"))
+RECORD = pack_module._RECORD.size
+FIELDS = ("key", "checksum", "offset", "length", "kind", "packed")
 ABSENT = replace(UNIT, name="probe/absent.cu", text=TEXT.replace("first", "absent"))
 
 
@@ -306,8 +308,10 @@ def test_every_flipped_byte_is_noticed_and_names_the_file(file: Path, tmp_path: 
     whole = file.read_bytes()
     line = whole.index(b"\n") + 1
     index = int(whole[:line].split(b" ")[2])
-    # All of the first line, and a sample of index and entries.
-    places = [*range(line), *range(line, line + index, 37), *range(line + index, len(whole), 11)]
+    table = line + index + int(whole[:line].split(b" ")[3]) * RECORD
+    # All of the first line, and a sample of facts, table and entries.
+    places = [*range(line), *range(line, line + index, 37), *range(line + index, len(whole), 7)]
+    assert {place < table for place in places if place >= line + index} == {True, False}
     damaged = tmp_path / "damaged.pack"
     for place in places:
         damaged.write_bytes(flipped(whole, place))
@@ -335,7 +339,7 @@ def test_every_truncation_is_noticed_and_names_the_file(file: Path, tmp_path: Pa
         pytest.param(lambda whole: whole[:100], "is truncated or damaged: its index", id="half an index"),
         pytest.param(lambda whole: whole + b"\0", "has bytes behind its end", id="too long"),
         pytest.param(
-            lambda whole: whole.replace(b"pack 1 ", b"pack 2 ", 1), "has format 2, want 1", id="format"
+            lambda whole: whole.replace(b"pack 2 ", b"pack 1 ", 1), "has format 1, want 2", id="format"
         ),
         pytest.param(lambda whole: flipped(whole, 200), "is damaged: the checksum of its index", id="index"),
     ],
@@ -348,47 +352,49 @@ def test_what_is_said_of_a_bad_file(file: Path, content: object, message: str) -
     assert loaded_packs() == ()
 
 
-def with_index(file: Path, change: Callable[[Any], Any]) -> None:
-    """Change the index of a pack; its line and checksum fit."""
+def with_index(
+    file: Path, facts: Callable[[Any], Any] = lambda facts: facts, table: Callable[[bytes], bytes] = bytes
+) -> None:
+    """Change facts and table of a pack; its line and checksum fit."""
     line, _, rest = file.read_bytes().partition(b"\n")
-    magic, form, length, _ = line.split(b" ")
-    index = change(json.loads(rest[: int(length)]))
-    text = index if isinstance(index, bytes) else json.dumps(index).encode()
-    first = b"%s %s %d %s\n" % (magic, form, len(text), hashlib.sha256(text).hexdigest().encode())
-    file.write_bytes(first + text + rest[int(length) :])
+    magic, form, length, count, _ = line.split(b" ")
+    start, end = int(length), int(length) + int(count) * RECORD
+    content = facts(json.loads(rest[:start]))
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    index = text + table(rest[start:end])
+    checksum = hashlib.sha256(index).hexdigest().encode()
+    first = b"%s %s %d %s %s\n" % (magic, form, len(text), count, checksum)
+    file.write_bytes(first + index + rest[end:])
 
 
-def first_entry(**parts: Any) -> Callable[[Any], Any]:
-    def change(index: Any) -> Any:
-        entry = next(iter(index["entries"].values()))
-        for place, value in parts.items():
-            entry[["offset", "length", "checksum", "kind"].index(place)] = value
-        return index
+def first_entry(**parts: int | bytes) -> Callable[[bytes], bytes]:
+    def change(table: bytes) -> bytes:
+        entry = dict(zip(FIELDS, pack_module._RECORD.unpack_from(table), strict=True)) | parts
+        return pack_module._RECORD.pack(*entry.values()) + table[RECORD:]
 
     return change
 
 
+def first_of(pack: Pack) -> tuple[Unit, str]:
+    """Return the unit and the target of the first entry of a pack of `write`."""
+    keys = {
+        bytes.fromhex(pack_module.pack_key(unit, arch)): (unit, arch)
+        for unit in (UNIT, OTHER)
+        for arch in ("sm_90", "compute_80")
+    }
+    return keys[pack._key(0)]
+
+
 SENSELESS = [
-    (lambda index: [index], "it is a list, want an object"),
-    (lambda index: None, "it is a NoneType, want an object"),
-    (lambda index: b"{]", "no JSON"),
-    (lambda index: b"\xff\xfe", "no JSON"),
-    (lambda index: b"[" * 100_000, "no JSON"),
-    (lambda index: {}, "baracuda is None, want str"),
-    (lambda index: {**index, "nbytes": True}, "nbytes is True, want int"),
-    (lambda index: {**index, "entries": []}, "entries is [], want dict"),
-    (lambda index: {**index, "archs": [90]}, "archs is [90], want words"),
-    (lambda index: {**index, "entries": {"k": 5}}, "entry k is 5, want offset, length"),
-    (lambda index: {**index, "entries": {"k": [0, 1, "x"]}}, "entry k is [0, 1, 'x'], want offset, length"),
-    (first_entry(offset="0"), "want offset, length, checksum and kind"),
-    (first_entry(offset=-4), "has bytes -4 to"),
-    (first_entry(length=-1), "has bytes 0 to -1, want some of 0 to"),
-    (first_entry(offset=10**30), "want some of 0 to"),
-    (first_entry(length=10**9), "has bytes 0 to 1000000000, want some of 0 to"),
-    (
-        lambda index: {**index, "entries": dict.fromkeys("ab", next(iter(index["entries"].values())))},
-        "the entries a and b overlap",
-    ),
+    (lambda facts: [facts], "it is a list, want an object"),
+    (lambda facts: None, "it is a NoneType, want an object"),
+    (lambda facts: b"{]", "no JSON"),
+    (lambda facts: b"\xff\xfe", "no JSON"),
+    (lambda facts: b"[" * 100_000, "no JSON"),
+    (lambda facts: {}, "baracuda is None, want str"),
+    (lambda facts: {**facts, "nbytes": True}, "nbytes is True, want int"),
+    (lambda facts: {**facts, "flags": {}}, "flags is {}, want list"),
+    (lambda facts: {**facts, "archs": [90]}, "archs is [90], want words"),
 ]
 
 
@@ -407,19 +413,58 @@ def test_an_index_that_makes_no_sense(
     assert run("cache", "info").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"offset": 2**63}, r"has bytes 9223372036854775808 to \d+ of \d+"),
+        ({"length": 10**9}, r"has bytes \d+ to 1000000\d+ of \d+"),
+        ({"kind": 3}, "kind 3"),
+        ({"packed": 2}, "packed 2"),
+    ],
+)
+def test_an_entry_that_makes_no_sense(file: Path, parts: dict[str, int], text: str) -> None:
+    with_index(file, table=first_entry(**parts))
+    pack = Pack(file)
+    unit, arch = first_of(pack)
+    with pytest.raises(CompileError, match=text) as caught:
+        pack.get(unit, arch)
+    assert f"pack {file} has an index that makes no sense: {unit.name} for {arch} has " in str(caught.value)
+
+
 def test_an_entry_that_cannot_be_unpacked(file: Path) -> None:
     content = file.read_bytes()
-    start = content.index(b"\n") + 1 + int(content.split(b" ")[2])
-    checksum = hashlib.sha256(content[start : start + 5]).hexdigest()
-    with_index(file, first_entry(length=5, checksum=checksum))
+    _, _, length, count, _ = content.partition(b"\n")[0].split(b" ")
+    start = content.index(b"\n") + 1 + int(length) + int(count) * RECORD
+    checksum = hashlib.sha256(content[start : start + 5]).digest()
+    with_index(file, table=first_entry(offset=0, length=5, checksum=checksum, packed=1))
     pack = Pack(file)
-    keys = {
-        pack_module.pack_key(unit, arch): (unit, arch)
-        for unit in (UNIT, OTHER)
-        for arch in ("sm_90", "compute_80")
-    }
     with pytest.raises(CompileError, match=r"is damaged: probe/.* cannot be unpacked: "):
-        pack.get(*keys[next(iter(pack._entries))])
+        pack.get(*first_of(pack))
+
+
+def test_only_what_a_driver_compiles_is_compressed_unless_all_is_to_be(tmp_path: Path) -> None:
+    """Machine code is read as it lies: unpacking it takes longer than all else in a `select`."""
+    for arch, compress, smaller in (
+        ("sm_90", False, False), ("sm_90", True, True), ("compute_80", False, True)
+    ):  # fmt: skip
+        path = tmp_path / f"{arch} {compress}.pack"
+        artifact = made(UNIT, arch)
+        write_pack(path, [(UNIT, artifact)], "nvrtc 12.9", compress=compress)
+        assert (artifact.data in path.read_bytes()) is not smaller
+        assert (path.stat().st_size < len(artifact.data)) is smaller
+        assert Pack(path).get(UNIT, arch) == artifact
+
+
+def test_each_of_thousands_of_entries_is_found_and_nothing_else(tmp_path: Path) -> None:
+    """What is at the first and the last place of the table, and what would be before, between and behind."""
+    units = [replace(UNIT, text=f"{TEXT}// {number}") for number in range(3000)]
+    content = [(unit, Artifact(unit.text.encode(), "cubin", "sm_90")) for unit in units]
+    path = tmp_path / "many.pack"
+    write_pack(path, content[::2], "nvrtc 12.9")
+    pack = Pack(path)
+    assert len(pack) == 1500
+    for place, (unit, artifact) in enumerate(content):
+        assert pack.get(unit, "sm_90") == (None if place % 2 else artifact)
 
 
 def test_a_damaged_entry_names_its_kernel(file: Path) -> None:

@@ -107,6 +107,8 @@ def test_the_guarantee(backend, op, direction, dtype):
         is_sum = name in prepared.problem.summed() and op.family.template != "attention"
         text = named.get(name, "abs(exact)")
         assert told == (f"the sum over its terms of {text}" if is_sum else text)
+    limited = {name: to_text(op.holds[name]) for name in prepared.problem.outputs() if name in op.holds}
+    assert dict(guarantee.holds) == limited
     assert set(guarantee.batch_invariant) <= set(prepared.problem.outputs())
 
 
@@ -369,14 +371,38 @@ def test_numbers_and_preferences_out_of_range_are_refused():
     import baracuda as bc
 
     with pytest.raises(bc.InvalidProblem, match="want an integer that fits 64 bits"):
-        bc.ReduceDescriptor(kind="var", input_shape=(3,), reduce_axis=0, element="f32", correction=2**63)
+        bc.RopeDescriptor(
+            batch_size=1, num_heads=1, seq_len=1, head_dim=2, element="f32", original_seq_len=2**63
+        )
     with pytest.raises(bc.InvalidProblem, match="want a number that fits a double"):
         bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=10**400)
     with pytest.raises(TypeError, match=r"param is '0\.5', want a number"):
         bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param="0.5")
+    with pytest.raises(TypeError, match="correction is True, want a number"):
+        bc.ReduceDescriptor(kind="var", input_shape=(3,), reduce_axis=0, element="f32", correction=True)
     for axes in (True, (True,)):
-        with pytest.raises(TypeError, match=r"reduce_axis is .*True.*, want integers in a tuple"):
+        with pytest.raises(
+            TypeError, match=r"reduce_axis is .*True.*, want an integer or a tuple of integers"
+        ):
             bc.ReduceDescriptor(kind="sum", input_shape=(3, 2), reduce_axis=axes, element="f32")
+    for shape in ("", b"", bytearray(2), {}, set(), {3, 2}, {3: 2}):
+        with pytest.raises(TypeError, match=r"input_shape is .*, want integers in a tuple"):
+            bc.ReduceDescriptor(kind="sum", input_shape=shape, reduce_axis=(), element="f32")
+        with pytest.raises(TypeError, match=r"reduce_axis is .*, want integers in a tuple"):
+            bc.ReduceDescriptor(kind="sum", input_shape=(2, 3, 4, 5), reduce_axis=shape, element="f32")
+    for shape in ([3, 2], range(2), iter((3, 2)), np.array([3, 2])):
+        bc.ReduceDescriptor(kind="sum", input_shape=shape, reduce_axis=0, element="f32")
+    for number in (True, "1", 1.0):
+        with pytest.raises(TypeError, match=r"max_workspace is a .*, want an int or None"):
+            bc.PlanPreference(max_workspace=number)
+    for word in ("no", 0, 1, None):
+        with pytest.raises(TypeError, match=r"allow_tf32 is .*, want True or False"):
+            bc.PlanPreference(allow_tf32=word)
+    for size in (1.0, "1", None, True):
+        with pytest.raises(TypeError, match=r"^Workspace\.host: nbytes is a .*, want an int"):
+            bc.Workspace.host(size)
+    with pytest.raises(bc.InvalidProblem, match=r"^Workspace\.host: nbytes is -1, want at least 0"):
+        bc.Workspace.host(-1)
     with pytest.raises(bc.InvalidProblem, match="max_workspace is -1, want at least 0"):
         bc.PlanPreference(max_workspace=-1)
     desc = bc.BinaryParamDescriptor(kind="lerp", shape=(3,), element="f32", param=0.5)
@@ -477,3 +503,44 @@ def test_lerp_of_an_infinite_end_by_a_tiny_weight(element, weight):
     middle = np.nan if weight > 0 else -np.inf
     want = np.array([sign * np.inf, sign * -np.inf, sign * -np.inf, np.inf, np.inf, 1, middle], dtype)
     np.testing.assert_array_equal(y, want)
+
+
+def described(plan_class):
+    """What the docstring of a plan's arguments says of each."""
+    found, name = {}, None
+    for line in plan_class.ARGS.__doc__.split("Attributes:")[1].splitlines():
+        start = re.fullmatch(r" {8}(\w+): (.*)", line)
+        if start:
+            name = start[1]
+        if name and line.strip():
+            found[name] = f"{found[name]} {line.strip()}" if name in found else start[2]
+    return found
+
+
+@each_plan()
+def test_arguments_say_which_kinds_take_them(op, direction):
+    plan_class = getattr(baracuda, op.family.plan_class(direction))
+    for tensor in plan_class.TENSORS:
+        text = described(plan_class)[tensor.name]
+        needing = {kind.name for kind, record in plan_class.OPS.items() if tensor.name in record.required}
+        refusing = {
+            kind.name for kind, record in plan_class.OPS.items() if tensor.name not in record.accepted
+        }
+        if not needing or not refusing or tensor.optional:
+            assert "; None for " not in text
+            assert " alone;" not in text
+            continue
+        some = re.search(r"; None for ([A-Z0-9_, ]+);", text)
+        if some:
+            assert set(some[1].split(", ")) == refusing
+        else:
+            assert set(re.search(r"; for ([A-Z0-9_, ]+) alone;", text)[1].split(", ")) == needing
+
+
+@each_plan()
+def test_arguments_say_their_dtype(op, direction):
+    """Where it is not the descriptor's."""
+    plan_class = getattr(baracuda, op.family.plan_class(direction))
+    for tensor in plan_class.TENSORS:
+        named = re.search(r"; of dtype (\w+), shape ", described(plan_class)[tensor.name])
+        assert (named[1] if named else None) == tensor.element

@@ -170,6 +170,15 @@ def test_axes_out_of_range(backend, good, op, direction, axes):
 
 
 @each_plan(where=has_axes)
+def test_axes_counted_from_the_last(backend, good, op, direction):
+    """They are refused with the number that they would have, where there is one."""
+    for axis, wanted in ((-1, "0 to 1: it is 1, counted from the first"), (-2, ".*it is 0"), (-3, "0 to 1$")):
+        bad = good.problem.descriptor(**{op.family.axes: axis})
+        with pytest.raises(InvalidProblem, match=rf"{op.family.axes} is {axis}, want {wanted}"):
+            good.problem.plan_class.select(backend.stream, bad)
+
+
+@each_plan(where=has_axes)
 def test_axes_of_a_scalar(backend, good, op, direction):
     fields = {op.family.axes: (0,), op.family.domain: ()}
     with pytest.raises(InvalidProblem, match="the tensor has none"):
@@ -688,7 +697,11 @@ def test_fields_that_nothing_reads(backend, good, op, direction):
 @pytest.mark.parametrize("plan", [bc.ReducePlan, bc.ReduceBackwardPlan])
 def test_options_of_other_kinds(plan):
     known = {"input_shape": (4, 6), "reduce_axis": 1, "element": "f32"}
-    for kind, field, value in (("sum", "ties", "split"), ("max", "correction", 0), ("var", "ties", "first")):
+    for kind, field, value in (
+        ("sum", "ties", "split"),
+        ("max", "correction", 0.0),
+        ("var", "ties", "first"),
+    ):
         with pytest.raises(InvalidProblem, match=rf"{field} is {value}, want .*: {kind} does not read it"):
             plan.select(Stream.host(), plan.DESCRIPTOR(kind=kind, **known, **{field: value}))
     for kind in ("max", "min"):

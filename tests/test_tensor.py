@@ -42,7 +42,13 @@ def test_tensor_ref_takes_integers_of_any_kind():
         ({"pointer": -4}, InvalidProblem, "pointer is -4"),
         ({"buffer": (8, 4)}, InvalidProblem, "want (lowest address, end address)"),
         ({"buffer": (8, 16, 24)}, InvalidProblem, "want (lowest address, end address)"),
-        ({"element": "f23"}, Unsupported, "f23"),
+        ({"element": "f23"}, Unsupported, "TensorRef: element 'f23' is not known"),
+        ({"element": 3}, TypeError, "TensorRef: element"),
+        ({"strides": (2**62, 1)}, InvalidProblem, "reach beyond every address"),
+        ({"strides": (-2048, 1)}, InvalidProblem, "reach beyond every address"),
+        ({"strides": (2**70, 1)}, InvalidProblem, "reach beyond every address"),
+        ({"pointer": 2**64 - 20}, InvalidProblem, "reach beyond every address"),
+        ({"shape": (2**62, 3)}, InvalidProblem, "reach beyond every address"),
         ({"device": "cuda"}, TypeError, "want a baracuda Device"),
         ({"shape": 6}, TypeError, "shape is 6"),
         ({"shape": (2, 3.0)}, TypeError, "want a tuple of ints"),
@@ -56,6 +62,14 @@ def test_tensor_ref_is_checked_once(changes, error, text):
 
 def test_an_empty_tensor_ref_may_point_nowhere():
     assert make(pointer=0, shape=(0, 3)).size == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"pointer": 2**64 - 24}, {"strides": (-1024 + 2, -1)}, {"shape": (2**70, 3), "strides": (0, 1)}],
+)
+def test_a_tensor_ref_may_reach_the_first_and_the_last_address(changes):
+    assert make(**changes).rank == 2
 
 
 def test_devices():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from probe_unit import TEXT, UNIT
 
 from baracuda.compile import loader, nvrtc, source
+from baracuda.compile.pack import pack_key
 from baracuda.compile.unit import Unit, digest, unit_key
 
 pytestmark = pytest.mark.usefixtures("nothing_loaded")
@@ -81,16 +84,34 @@ def test_key_is_the_same_in_another_process() -> None:
     assert len(keys) == 1
 
 
-def test_one_byte_of_a_header_is_a_miss(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = loader.artifact_key(UNIT, "sm_90")
-    edited = dict(source.headers())
-    edited["baracuda/target.cuh"] += "\n"
-    monkeypatch.setattr(source, "headers", lambda: edited)
-    source.headers_digest.cache_clear()
-    try:
-        assert loader.artifact_key(UNIT, "sm_90") != before
-    finally:
-        source.headers_digest.cache_clear()
+def test_a_changed_header_is_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One byte more, a name, a folder: for cache and packs; the same contents elsewhere are a hit."""
+
+    def keys_with(*headers: tuple[str, bytes]) -> set[str]:
+        include = tmp_path / str(len(list(tmp_path.iterdir())))
+        shutil.copytree(source.include_folder(), include)
+        for name, content in headers:
+            (include / name).parent.mkdir(exist_ok=True)
+            with (include / name).open("ab") as file:
+                file.write(content)
+        with monkeypatch.context() as context:
+            context.setattr(source, "_INCLUDE", include)
+            # What is not remembered under the changed folder.
+            for read in (source._contents, source.headers, source.headers_digest):
+                context.setattr(source, read.__name__, read.__wrapped__)
+            return {loader.artifact_key(UNIT, "sm_90"), pack_key(UNIT, "sm_90")}
+
+    changes = [
+        [("baracuda/target.cuh", b"\n")],
+        [("baracuda/new.cuh", b"")],
+        [("baracuda/newer.cuh", b"")],
+        [("deeper/new.cuh", b"")],
+        [("baracuda/new.cuh", b"a"), ("baracuda/newer.cuh", b"b")],
+        [("baracuda/new.cuh", b"ab"), ("baracuda/newer.cuh", b"")],
+    ]
+    keys = [keys_with(), *(keys_with(*headers) for headers in changes)]
+    assert len(set().union(*keys)) == 2 * len(keys)
+    assert keys[0] == keys_with(("baracuda/notes.txt", b"no header")) == keys_with()
 
 
 @pytest.mark.parametrize(

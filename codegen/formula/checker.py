@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from baracuda.codegen.problems import suggest
 
@@ -23,7 +23,7 @@ from .nodes import (
     Number,
     Unary,
 )
-from .types import BOOL, COMPUTE, FLOAT_LITERAL, INT, INT_LITERAL, WHOLE, Type, as_float, join, settled
+from .types import BOOL, COMPUTE, FLOAT_LITERAL, INT, INT_LITERAL, WHOLE, WIDE, Type, as_float, join, settled
 
 _BITS = ("&", "|", "^", "<<", ">>")
 NUMBER_HINT = "write `1 if c else 0`"
@@ -167,6 +167,13 @@ class Checker:
                 found.append(INT if both == INT_LITERAL else settled(both))
         return found
 
+    def meeting(self, args: Sequence[Expr]) -> Type:
+        """Return the type in which arguments meet that a function takes as floats or integers of elements."""
+        both = self.type(args[0])
+        for arg in args[1:]:
+            both = self._meet(both, self.type(arg), arg, "a function")
+        return settled(as_float(both))
+
     def _choice(self, expr: IfElse) -> Type:
         self._condition(expr.condition, "`if`")
         a, b = self.type(expr.then), self.type(expr.other)
@@ -198,6 +205,8 @@ class Checker:
             return BOOL
         if function.rule == "exponent":
             return INT
+        if function.rule == "wide":
+            return WIDE
         if both == WHOLE or function.rule == "whole":
             return WHOLE
         return both if function.rule == "number" else as_float(both)

@@ -13,8 +13,9 @@ class Function:
     """A function of the formula language.
 
     `rule` types it: "float" takes floats and gives the type in which they meet; "number" the same, but an
-    integer when all arguments are; "whole" takes integers of the element dtype and gives one; "test" gives a
-    condition; "exponent" an integer; "ldexp" takes a float and an integer. Functions that are `of_integers`
+    integer when all arguments are; "whole" takes integers of the element dtype and gives one; "wide" gives a
+    double in kernels of every dtype; "test" gives a condition; "exponent" an integer; "ldexp" takes a float
+    and an integer. Functions that are `of_integers`
     take integers of the element dtype, too. `most` is None for any number of arguments. `python` is its
     spelling in plain Python, None where there is none. `numpy` takes the array module and the arguments. Of
     a function that is `of_element`, which depends on the element dtype, NumPy's side leaves that aside.
@@ -34,7 +35,7 @@ class Function:
 
     def takes_integers(self) -> bool:
         """Whether its arguments may be integers of the element dtype."""
-        return self.of_integers or self.rule in ("number", "whole", "test")
+        return self.of_integers or self.rule in ("number", "whole", "wide", "test")
 
     def arity(self) -> str:
         """How many arguments it takes, as a message says it."""
@@ -67,6 +68,11 @@ def _two(
 
 def _many(name: str, numpy: Implementation, doc: str, python: str | None, rule: str) -> Function:
     return Function(name, 2, None, rule, numpy, doc, python)
+
+
+def _either(name: str, count: int, numpy: Implementation, doc: str, python: str | None = None) -> Function:
+    """A function of floats that has a meaning for integers of the element dtype, too."""
+    return Function(name, count, count, "float", numpy, doc, python, of_integers=True)
 
 
 def _three(name: str, numpy: Implementation, doc: str, rule: str) -> Function:
@@ -104,7 +110,7 @@ _TABLE = (
     _one("atanh", plain("arctanh"), "inverse hyperbolic tangent", "math.atanh"),
     _one("erf", special("erf", "erf"), "error function", "math.erf"),
     _one("erfc", special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail", "math.erfc"),
-    _one("erfinv", numeric.erfinv, "inverse of erf"),
+    _one("erfinv", specials.erfinv, "inverse of erf"),
     Function("lgamma", 1, 1, "float", numeric.lgamma, "log(|gamma(x)|)", "math.lgamma", False, "lgamma.cuh"),
     _one("tgamma", numeric.tgamma, "gamma function", "math.gamma"),
     _one("sigmoid", numeric.sigmoid, "1 / (1 + exp(-x)), accurate in the negative tail"),
@@ -143,32 +149,20 @@ _TABLE = (
     ),
     _three("scaled_ratio", numeric.scaled_ratio, "x * y / z**2 where a part may over- or underflow", "float"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
-    Function(
+    _either(
         "pow",
         2,
-        2,
-        "float",
         plain("power"),
         "x**y as Python's floats define it; of integers the quotient without a fraction if y is negative",
         "math.pow",
-        of_integers=True,
     ),
-    Function(
-        "fmod",
-        2,
-        2,
-        "float",
-        plain("fmod"),
-        "remainder with the sign of the dividend, exact",
-        "math.fmod",
-        of_integers=True,
-    ),
+    _either("fmod", 2, plain("fmod"), "remainder with the sign of the dividend, exact", "math.fmod"),
     _two("remainder", numeric.remainder, "a % b: remainder with the sign of the divisor", None, "number"),
     _two("floor_divide", numeric.floor_divide, "a // b, so that a == b * (a // b) + a % b", None, "number"),
-    _one("floor", plain("floor"), "largest integer not above x", "math.floor"),
-    _one("ceil", plain("ceil"), "smallest integer not below x", "math.ceil"),
-    _one("trunc", plain("trunc"), "x without its fraction", "math.trunc"),
-    _one("round", plain("rint"), "nearest integer, ties to even"),
+    _either("floor", 1, plain("floor"), "largest integer not above x", "math.floor"),
+    _either("ceil", 1, plain("ceil"), "smallest integer not below x", "math.ceil"),
+    _either("trunc", 1, plain("trunc"), "x without its fraction", "math.trunc"),
+    _either("round", 1, plain("rint"), "nearest integer, ties to even"),
     _two("copysign", plain("copysign"), "magnitude of the first, sign of the second", "math.copysign"),
     _two("nextafter", plain("nextafter"), "next value after the first toward the second", "math.nextafter"),
     _many("max", numeric.maximum, "largest; NaN if any is NaN; -0 < +0", "max", "number"),
@@ -176,7 +170,14 @@ _TABLE = (
     Function("fmax", 2, None, "float", numeric.fmax, "largest of those that are not NaN", of_integers=True),
     Function("fmin", 2, None, "float", numeric.fmin, "smallest of those that are not NaN", of_integers=True),
     _three("clamp", numeric.clamp, "min(max(x, low), high)", "number"),
-    _three("fma", numeric.fma, "a * b + c, rounded once", "float"),
+    _either("fma", 3, numeric.fma, "a * b + c, rounded once"),
+    _two(
+        "distance",
+        numeric.distance,
+        "abs(x - y) as a double in kernels of every dtype; of integers without wrapping around",
+        None,
+        "wide",
+    ),
     _one("isnan", plain("isnan"), "whether x is NaN", "math.isnan", "test"),
     _one("isinf", plain("isinf"), "whether x is an infinity", "math.isinf", "test"),
     _one("isfinite", plain("isfinite"), "whether x is neither infinite nor NaN", "math.isfinite", "test"),
@@ -229,6 +230,7 @@ _TABLE = (
         "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
     ),
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
+    _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
     _element("element_log", 1, 1, plain("log"), "natural logarithm"),
     _element("element_log1p_ratio", 1, 1, numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
     _element(

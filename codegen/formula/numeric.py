@@ -243,16 +243,6 @@ def tgamma(xp: Any, x: Array) -> Array:
     return xp.where(pole, value_at_pole, ordinary)
 
 
-def erfinv(xp: Any, x: Array) -> Array:
-    """The inverse of erf; keeps a signed zero."""
-    if not is_wide(x):
-        return xp.where(x == 0, x, special("erfinv", "erfinv")(xp, x))
-    edge = (x == 0) | ~(xp.abs(x) < 1)
-    ordinary = by_mpmath("erfinv", xp.where(edge, x.dtype.type(0.5), x))
-    outside = xp.where(xp.abs(x) == 1, xp.copysign(x.dtype.type(np.inf), x), x.dtype.type(np.nan))
-    return xp.where(edge, xp.where(x == 0, x, outside), ordinary)
-
-
 def mantissa(xp: Any, x: Array) -> Array:
     """The m of x = m * 2**exponent(x) with 0.5 <= |m| < 1; zeros, infinities and NaN as they are."""
     return xp.where(xp.isfinite(x), xp.frexp(x)[0], x)
@@ -312,6 +302,12 @@ def fma(xp: Any, a: Array, b: Array, c: Array) -> Array:
         return _fma32(a, b, c)
     values = [_fma64(float(p), float(q), float(r)) for p, q, r in zip(a.flat, b.flat, c.flat, strict=True)]
     return np.array(values, dtype=np.float64).reshape(a.shape)
+
+
+def distance(xp: Any, x: Array, y: Array) -> Array:
+    """Return abs(x - y) in float64, or in longdouble where the arguments are."""
+    kind = np.result_type(x.dtype, np.float64)
+    return xp.abs(x.astype(kind) - y.astype(kind))
 
 
 def _fma32(a: Array, b: Array, c: Array) -> Array:

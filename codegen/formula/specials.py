@@ -5,39 +5,51 @@ Where a function is not finite or jumps, SciPy's value stands at every width.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .numeric import Array, Implementation, at_pole, by_mpmath, is_wide
+from .numeric import Array, at_pole, by_mpmath, is_wide
 
 
 def _infinite(xp: Any, x: Array) -> Array:
     return ~xp.isfinite(x)
 
 
+def _no_erf(xp: Any, x: Array) -> Array:
+    return (x == 0) | ~(xp.abs(x) < 1)
+
+
 def _no_probability(xp: Any, x: Array) -> Array:
     return ~((x > 0) & (x < 1))
 
 
-def _of(
-    ordinary: Callable[[Array], Array],
-    exact: Callable[[Any, Any], Any],
-    edge: Callable[[Any, Array], Array] = _infinite,
-) -> Implementation:
-    """A function of float64 arrays that is `exact` of mpmath and a number of its in longdouble."""
+@dataclass(frozen=True)
+class Special:
+    """A function of float64 arrays that is `exact` of mpmath and a number of its in longdouble.
 
-    def call(xp: Any, x: Array) -> Array:
+    Attributes:
+        ordinary: the function of float64 arrays.
+        exact: the function of the module mpmath and a number, to the digits that mpmath is set to.
+        edge: where `ordinary` stands at every width.
+    """
+
+    ordinary: Callable[[Array], Array]
+    exact: Callable[[Any, Any], Any]
+    edge: Callable[[Any, Array], Array] = _infinite
+
+    def __call__(self, xp: Any, x: Array) -> Array:
+        """The function of an array of any width."""
         import mpmath
 
         if not is_wide(x):
-            return xp.asarray(ordinary(x.astype(np.float64))).astype(x.dtype)
-        at_edge = edge(xp, x)
-        inside = by_mpmath(lambda value: exact(mpmath, value), xp.where(at_edge, x.dtype.type(0.5), x))
-        return xp.where(at_edge, xp.asarray(ordinary(x.astype(np.float64))).astype(x.dtype), inside)
-
-    return call
+            return xp.asarray(self.ordinary(x.astype(np.float64))).astype(x.dtype)
+        at_edge = self.edge(xp, x)
+        inside = by_mpmath(lambda value: self.exact(mpmath, value), xp.where(at_edge, x.dtype.type(0.5), x))
+        return xp.where(at_edge, xp.asarray(self.ordinary(x.astype(np.float64))).astype(x.dtype), inside)
 
 
 def _scipy(name: str) -> Callable[[Array], Array]:
@@ -50,9 +62,22 @@ def _scipy(name: str) -> Callable[[Array], Array]:
 
 
 def _erfcx(mp: Any, x: Any) -> Any:
-    if x < 1e6:
-        return mp.exp(x * x) * mp.erfc(x) if x > -1e3 else mp.inf
-    return (1 - (1 - 3 / (2 * x * x)) / (2 * x * x)) / (x * mp.sqrt(mp.pi))
+    # The asymptotic series errs by less than exp(-x * x).
+    if x * x > 0.7 * mp.mp.prec + 20 and x > 0:
+        ratio = 1 / (2 * x * x)
+        return _summed(mp, lambda n: (1 - 2 * n) * ratio) / (x * mp.sqrt(mp.pi))
+    return mp.exp(x * x) * mp.erfc(x) if x > -1e3 else mp.inf
+
+
+def _summed(mp: Any, ratio: Callable[[int], Any]) -> Any:
+    """A series whose first term is 1; `ratio` gives the quotient of term n and the one before it."""
+    term = total = mp.mpf(1)
+    n = 0
+    while abs(term) > mp.eps * abs(total) / 8:
+        n += 1
+        term *= ratio(n)
+        total += term
+    return total
 
 
 def _mills(mp: Any, a: Any) -> Any:
@@ -70,17 +95,29 @@ def _log_ndtr(mp: Any, x: Any) -> Any:
     return mp.log(_erfcx(mp, -x / mp.sqrt(2)) / 2) - x * x / 2
 
 
-def _ndtri(mp: Any, p: Any) -> Any:
-    if p > 0.01:
-        return mp.sqrt(2) * mp.erfinv(2 * p - 1)
-    target = mp.log(p)
-    x = -mp.sqrt(-2 * target - mp.log(-4 * mp.pi * target))
+def _inverse_erf(mp: Any, x: Any, rest: Any) -> Any:
+    """The y of at least 0 with erf(y) = x and erfc(y) = rest, for x from 0 to 1."""
+    if x < 1e-3:
+        y = x * mp.sqrt(mp.pi) / 2 * (1 + mp.pi * x * x / 12)
+    else:
+        y = mp.mpf(-statistics.NormalDist().inv_cdf(float(rest) / 2)) / mp.sqrt(2)
     for _ in range(40):
-        step = (_log_ndtr(mp, x) - target) * _erfcx(mp, -x / mp.sqrt(2)) * mp.sqrt(mp.pi / 2)
-        x -= step
-        if abs(step) < abs(x) * mp.eps * 16:
+        # Halley's step, behind which the error is the cube of what it was.
+        off = (mp.erf(y) - x if x < 0.5 else rest - mp.erfc(y)) * mp.exp(y * y) * mp.sqrt(mp.pi) / 2
+        step = off / (1 + y * off)
+        y -= step
+        if abs(step) <= abs(y) * mp.ldexp(1, -(mp.mp.prec // 3) - 10):
             break
-    return x
+    return y
+
+
+def _exact_erfinv(mp: Any, x: Any) -> Any:
+    return mp.sign(x) * _inverse_erf(mp, abs(x), 1 - abs(x))
+
+
+def _ndtri(mp: Any, p: Any) -> Any:
+    tail = min(p, 1 - p)
+    return (1 if p > 0.5 else -1) * mp.sqrt(2) * _inverse_erf(mp, 1 - 2 * tail, 2 * tail)
 
 
 def _density(x: Array) -> Array:
@@ -178,9 +215,23 @@ def _scaled_difference(x: Array) -> Array:
     return np.where(x > 60, series * u * np.sqrt(u / (8 * np.pi)), near)
 
 
+def _scaled_bessel(mp: Any, order: int, x: Any) -> Any:
+    """The modified Bessel function of the first kind, times exp(-|x|)."""
+    size = abs(x)
+    if size > 0.4 * mp.mp.prec + 8:
+        # The asymptotic series errs by about exp(-2 * size).
+        series = _summed(mp, lambda n: ((2 * n - 1) ** 2 - 4 * order) / (8 * n * size))
+        return (mp.sign(x) if order else 1) * series / mp.sqrt(2 * mp.pi * size)
+    return mp.besseli(order, x) * mp.exp(-size)
+
+
+def _exact_bessel(mp: Any, order: int, x: Any) -> Any:
+    return _scaled_bessel(mp, order, x) * mp.exp(abs(x))
+
+
 def _exact_difference(mp: Any, x: Any) -> Any:
     with mp.workdps(90):
-        return (mp.besseli(0, x) - mp.besseli(1, x)) * mp.exp(-x)
+        return _scaled_bessel(mp, 0, x) - _scaled_bessel(mp, 1, x)
 
 
 def _i1_over(function: str, x: Array) -> Array:
@@ -189,7 +240,8 @@ def _i1_over(function: str, x: Array) -> Array:
 
 
 def _exact_i1_over(mp: Any, x: Any) -> Any:
-    return mp.besseli(1, x) / x if x else mp.mpf(0.5)
+    """i1e over x."""
+    return _scaled_bessel(mp, 1, x) / x if x else mp.mpf(0.5)
 
 
 def _i0(x: Array) -> Array:
@@ -227,35 +279,38 @@ def _exact_trigamma(mp: Any, x: Any) -> Any:
     return (mp.pi / mp.sinpi(x)) ** 2 - mp.psi(1, 1 - x) if x < 0 else mp.psi(1, x)
 
 
-sinpi = _of(_sinpi, lambda mp, x: mp.sinpi(x))
-cospi = _of(_cospi, lambda mp, x: mp.cospi(x))
-sinc = _of(_sinc, lambda mp, x: mp.sincpi(x))
-sinc_slope = _of(_sinc_slope, _exact_sinc_slope)
-gaussian = _of(lambda x: np.exp(-x * x), _exact_gaussian)
-erfcx = _of(_scipy("erfcx"), _erfcx)
-erfcx_slope = _of(_erfcx_slope, _exact_erfcx_slope)
-ndtr = _of(_scipy("ndtr"), _ndtr)
-mills = _of(lambda a: _scipy("erfcx")(a / np.sqrt(2)) / 2, _mills)
-log_ndtr = _of(_scipy("log_ndtr"), _log_ndtr)
-log_ndtr_slope = _of(_log_ndtr_slope, _exact_log_ndtr_slope)
-ndtri = _of(_scipy("ndtri"), _ndtri, _no_probability)
-normal_density = _of(_density, _exact_density)
-i0 = _of(_i0, lambda mp, x: mp.besseli(0, x))
-i1 = _of(_i1, lambda mp, x: mp.besseli(1, x))
-i0e = _of(_scipy("i0e"), lambda mp, x: mp.besseli(0, x) * mp.exp(-abs(x)))
-i1e = _of(_scipy("i1e"), lambda mp, x: mp.besseli(1, x) * mp.exp(-abs(x)))
-i0e_slope = _of(
+sinpi = Special(_sinpi, lambda mp, x: mp.sinpi(x))
+cospi = Special(_cospi, lambda mp, x: mp.cospi(x))
+sinc = Special(_sinc, lambda mp, x: mp.sincpi(x))
+sinc_slope = Special(_sinc_slope, _exact_sinc_slope)
+gaussian = Special(lambda x: np.exp(-x * x), _exact_gaussian)
+erfcx = Special(_scipy("erfcx"), _erfcx)
+erfcx_slope = Special(_erfcx_slope, _exact_erfcx_slope)
+ndtr = Special(_scipy("ndtr"), _ndtr)
+mills = Special(lambda a: _scipy("erfcx")(a / np.sqrt(2)) / 2, _mills)
+log_ndtr = Special(_scipy("log_ndtr"), _log_ndtr)
+log_ndtr_slope = Special(_log_ndtr_slope, _exact_log_ndtr_slope)
+erfinv = Special(lambda x: np.where(x == 0, x, _scipy("erfinv")(x)), _exact_erfinv, _no_erf)
+ndtri = Special(_scipy("ndtri"), _ndtri, _no_probability)
+normal_density = Special(_density, _exact_density)
+i0 = Special(_i0, lambda mp, x: _exact_bessel(mp, 0, x))
+i1 = Special(_i1, lambda mp, x: _exact_bessel(mp, 1, x))
+i0e = Special(_scipy("i0e"), lambda mp, x: _scaled_bessel(mp, 0, x))
+i1e = Special(_scipy("i1e"), lambda mp, x: _scaled_bessel(mp, 1, x))
+i0e_slope = Special(
     lambda x: -np.sign(x) * _scaled_difference(np.abs(x)),
     lambda mp, x: -mp.sign(x) * _exact_difference(mp, abs(x)),
 )
-i1_slope = _of(_i1_slope, lambda mp, x: mp.besseli(0, x) - _exact_i1_over(mp, x))
-i1e_slope = _of(
-    lambda x: _scaled_difference(np.abs(x)) - _i1_over("i1e", np.abs(x)),
-    lambda mp, x: _exact_difference(mp, abs(x)) - _exact_i1_over(mp, x) * mp.exp(-abs(x)),
+i1_slope = Special(
+    _i1_slope, lambda mp, x: (_scaled_bessel(mp, 0, x) - _exact_i1_over(mp, x)) * mp.exp(abs(x))
 )
-tanhshrink = _of(_tanhshrink, _exact_tanhshrink)
-digamma = _of(_digamma, _exact_digamma, at_pole)
-trigamma = _of(_trigamma, _exact_trigamma, at_pole)
+i1e_slope = Special(
+    lambda x: _scaled_difference(np.abs(x)) - _i1_over("i1e", np.abs(x)),
+    lambda mp, x: _exact_difference(mp, abs(x)) - _exact_i1_over(mp, x),
+)
+tanhshrink = Special(_tanhshrink, _exact_tanhshrink)
+digamma = Special(_digamma, _exact_digamma, at_pole)
+trigamma = Special(_trigamma, _exact_trigamma, at_pole)
 
 
 def log1pexp(xp: Any, x: Array) -> Array:

@@ -26,7 +26,7 @@ from .nodes import (
     Number,
     Unary,
 )
-from .types import BOOL, COMPUTE, F64, FLOAT_LITERAL, INT, INT_LITERAL, WHOLE, Type, as_float, settled
+from .types import BOOL, COMPUTE, F64, FLOAT_LITERAL, INT, INT_LITERAL, WHOLE, Type, settled
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,7 @@ class _Lowering:
         if rule == "ldexp":
             number, power = expr.args
             return Typed("call", kind, expr.name, (self.lower(number, kind), self.lower(power, INT)))
-        if rule in ("test", "exponent"):
-            (arg,) = expr.args
-            return Typed(
-                "call", kind, expr.name, (self.lower(arg, settled(as_float(self.checker.type(arg)))),)
-            )
+        if rule in ("test", "exponent", "wide"):
+            own = self.checker.meeting(expr.args)
+            return Typed("call", kind, expr.name, tuple(self.lower(arg, own) for arg in expr.args))
         return Typed("call", kind, expr.name, tuple(self.lower(arg, kind) for arg in expr.args))

@@ -362,7 +362,9 @@ def _attributes(values: Sequence[AttributeValue]) -> list[str]:
 
 def packed_order(values: Sequence[AttributeValue]) -> list[AttributeValue]:
     """Attribute values in the order of the struct: integers, numbers, truth values."""
-    return sorted(values, key=lambda value: ("i64", "f64", "wide", "compute", "bool").index(value.kind))
+    return sorted(
+        values, key=lambda value: ("i64", "f64", "wide", "compute", "whole", "bool").index(value.kind)
+    )
 
 
 def _statements(

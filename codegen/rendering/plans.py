@@ -16,7 +16,7 @@ from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.halves import parts, with_wholes
 from baracuda.codegen.spec.idle import idle_fields
-from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Op, Program, Spec, TileSet
+from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Halves, Op, Program, Spec, TileSet
 from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
@@ -34,7 +34,7 @@ _ANNOTATIONS = {
     "option": "str",
     "storage": "str",
 }
-_ATTRIBUTE_LETTERS = {"compute": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
+_ATTRIBUTE_LETTERS = {"compute": "a", "whole": "a", "f64": "d", "wide": "d", "bool": "b", "i64": "i"}
 _WIDTH = TEXT_WIDTH
 
 
@@ -313,11 +313,28 @@ def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direct
         "dtype": tensor.dtype,
         "others": _tuple(["bool"]) if tensor.role == "mask" else "",
         "shares": tensor.shares,
+        "needed": "" if tensor.optional else _needed_text(name, ops, direction),
+        "dtype_text": f"dtype {tensor.dtype}, " if tensor.dtype else "",
         "shape_text": " or ".join(_shape_text(family, shape) for shape in (rule, *others))
         + (" or one that broadcasts to it" if tensor.role == "mask" else ""),
         "shape_code": to_python(rule, fields, {key: key for key in SHAPE_FUNCTIONS}),
         "shape_reason": reason,
     }
+
+
+def _needed_text(name: str, ops: Iterable[Op], direction: str) -> str:
+    """Which ops want a tensor, for a reader, where they differ: whichever list is shorter."""
+    wanted = {op.kind: (name in _required(op, direction), name in _accepted(op, direction)) for op in ops}
+    needing = [kind for kind, (needed, _) in wanted.items() if needed]
+    sparing = [kind for kind, (needed, taken) in wanted.items() if taken and not needed]
+    refusing = [kind for kind, (_, taken) in wanted.items() if not taken]
+    if not refusing or not needing:
+        return ""
+    if len(refusing) <= len(needing):
+        text = f"None for {', '.join(refusing)}"
+    else:
+        text = f"for {', '.join(needing)} alone"
+    return f"; {text}" + (f"; may be None for {', '.join(sparing)}" if sparing else "")
 
 
 def _shape_text(family: Family, rule: Expr) -> str:
@@ -384,7 +401,8 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "state": "".join(_ATTRIBUTE_LETTERS[f.kind] for a in program.aggregates for f in a.monoid.fields),
         "ulp": "{" + ", ".join(f'"{dtype}": {bounds[dtype]!r}' for dtype in floats) + "}",
         "sum_ulp": _sum_bounds(op, program),
-        "scale": _scales(op, program),
+        "scale": _by_output("scale", op.scale, program),
+        "holds": _by_output("holds", op.holds, program),
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
@@ -432,12 +450,12 @@ def _sum_bounds(op: Op, program: Program) -> str:
     return "{" + ", ".join(f'"{dtype}": {more[dtype]!r}' for dtype in op.dtypes if dtype in more) + "}"
 
 
-def _scales(op: Op, program: Program) -> str:
-    """The magnitudes that the bounds of outputs are multiples of, where the spec names some."""
-    texts = {name: to_text(op.scale[name]) for name in program.written if name in op.scale}
+def _by_output(field: str, formulas: Mapping[str, Expr], program: Program) -> str:
+    """What a field of a record says of outputs' bounds, as Python text, where the spec names some."""
+    texts = {name: to_text(formulas[name]) for name in program.written if name in formulas}
     items = [f'"{name}": {json.dumps(text)}' for name, text in texts.items()]
     line = "{" + ", ".join(items) + "}"
-    if not items or len(f"            scale={line},") <= _WIDTH:
+    if not items or len(f"            {field}={line},") <= _WIDTH:
         return line if items else ""
     for place, (name, text) in enumerate(texts.items()):
         if len(f"                {items[place]},") > _WIDTH:
@@ -502,7 +520,16 @@ def _family_rules(family: Family, direction: str) -> list[dict[str, str]]:
     fields = {field: f"desc.{field}" for field in family.fields(direction)}
     functions = {key: key for key in SHAPE_FUNCTIONS}
     rules = family.requirements(direction)
-    return [_rule(rule, to_python(rule, fields, functions)) for rule in rules]
+    found = [_rule(rule, to_python(rule, fields, functions)) for rule in rules]
+    return [*found, *([_halves_rule(family.halves)] if family.halves else [])]
+
+
+def _halves_rule(halves: Halves) -> dict[str, str]:
+    """Tensors of their own have no order."""
+    return {
+        "condition": f"desc.{halves.swapped} and not desc.{halves.axis}",
+        "message": f'"{halves.swapped} is True, want False where {halves.axis} is ()"',
+    }
 
 
 def _conditions(family: Family, direction: str) -> list[dict[str, str]]:

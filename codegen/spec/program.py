@@ -106,6 +106,8 @@ class Builder:
         for attribute in self.attributes:
             if attribute.source in fields:
                 own = ATTRIBUTE_TYPES[fields[attribute.source].type]
+                if own == F64 and self.number == WHOLE:
+                    own = WHOLE
                 self.types[attribute.name] = WIDE if attribute.wide else own
         if self.family.axes is not None:
             self.types |= {EXTENT: INT, INDEX: INT}
@@ -354,7 +356,7 @@ class Builder:
             return
         if self._follows_from_attributes(expr):
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
-            self.types[name] = type_ if type_ in (BOOL, INT, WIDE) else F64
+            self.types[name] = type_ if type_ in (BOOL, INT, WIDE, WHOLE) else F64
             return
         self.lets[name] = Statement(name, kind_of(type_), self._fold(expr))
         self.types[name] = COMPUTE if type_ == F64 else type_

@@ -11,6 +11,7 @@ from baracuda.codegen.verify.devices import Backend, backend
 from baracuda.codegen.verify.execute import GuardError, Run, Tensor, place, prepare, run, worst
 from baracuda.codegen.verify.floats import (
     bits_of,
+    integer_range,
     is_whole,
     largest_error,
     numpy_dtype,
@@ -53,6 +54,7 @@ __all__ = [
     "each_op",
     "evaluate_scale",
     "inputs_for",
+    "integer_range",
     "is_whole",
     "largest_error",
     "numerical_gradients",

@@ -93,6 +93,14 @@ def integer_bits(element: str) -> int:
     return 8 * numpy_dtype(element).itemsize if is_whole(element) else 0
 
 
+def integer_range(element: str) -> tuple[int, int]:
+    """The smallest and the largest number of an integer kind, 0 and 1 for truth values."""
+    if element == "bool":
+        return 0, 1
+    kind = np.iinfo(numpy_dtype(element))
+    return int(kind.min), int(kind.max)
+
+
 def _round_to_odd(wide: Any) -> Any:
     """float32 values that round on to 16 bits as the wide ones do: inexact ones get an odd last bit."""
     near = wide.astype(np.float32)

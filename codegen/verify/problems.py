@@ -15,6 +15,7 @@ from baracuda.codegen.formula import Name, to_text
 from baracuda.codegen.spec.halves import wholes, with_wholes
 from baracuda.codegen.spec.idle import idle_with, read_on_host
 from baracuda.codegen.spec.model import COMPUTE, Op, Program, Spec
+from baracuda.codegen.verify.floats import integer_range, is_whole
 
 Shape = tuple[int, ...]
 
@@ -314,7 +315,7 @@ def problems(
                 for options in _options(op, direction, every_option):
                     turn = next(counter)
                     chosen = options | _host_options(op, turn)
-                    fields = _fields(op, direction, shape, axes, operands, chosen, turn)
+                    fields = _fields(op, direction, dtype, shape, axes, operands, chosen, turn)
                     if (target := op.family.target()) is not None and target not in fields:
                         # Without a choice: the next kind, so that each has its turn.
                         fields[target] = op.dtypes[(op.dtypes.index(dtype) + 1 + turn) % len(op.dtypes)]
@@ -348,17 +349,24 @@ def with_numbers(problem: Problem) -> list[Problem]:
     fields, idle = problem.op.family.descriptor, idle_with(problem.op, problem.options)
     own = [name for name in fields if name in problem.fields and name not in idle]
     numbers = [name for name in own if fields[name].type in SAMPLES]
-    choices = itertools.product(*(_samples(problem.op, name, fields[name].type) for name in numbers))
+    choices = itertools.product(
+        *(_samples(problem.op, problem.dtype, name, fields[name].type) for name in numbers)
+    )
     found = [problem.with_fields(**dict(zip(numbers, values, strict=True))) for values in choices]
     return [changed for changed in found if changed.is_valid()]
 
 
-def _samples(op: Op, name: str, type_: str) -> tuple[Any, ...]:
+def _samples(op: Op, dtype: str, name: str, type_: str) -> tuple[Any, ...]:
     usual = tuple(a.default for a in op.attributes if a.source == name and a.default is not None)
     values = op.samples.get(name) or usual or SAMPLES[type_]
-    return (
-        tuple(int(value) for value in values) if type_ == "i64" else tuple(float(value) for value in values)
-    )
+    if type_ == "i64":
+        return tuple(int(value) for value in values)
+    wide = any(attribute.wide for attribute in op.attributes if attribute.source == name)
+    if not is_whole(dtype) or wide:
+        return tuple(float(value) for value in values)
+    low, high = integer_range(dtype)
+    fitting = [value for value in values if low <= value <= high and float(value).is_integer()]
+    return tuple(int(value) for value in fitting or SAMPLES["i64"])
 
 
 def _host_options(op: Op, turn: int) -> dict[str, str]:
@@ -379,6 +387,7 @@ def _options(op: Op, direction: str, every: bool) -> list[dict[str, str]]:
 def _fields(
     op: Op,
     direction: str,
+    dtype: str,
     shape: Shape,
     axes: Shape | None,
     operands: Mapping[str, Shape],
@@ -400,7 +409,7 @@ def _fields(
                 raise ValueError(f"{op.name}: the shape {name} follows from nothing")
             fields[name] = operands.get(name, shape)
         elif rule.type in SAMPLES and (name in read or rule.default is None):
-            values = _samples(op, name, rule.type)
+            values = _samples(op, dtype, name, rule.type)
             fields[name] = values[turn % len(values)]
         elif family.tiles and rule.type == "extent" and name not in fields:
             known = HEAD_SIZES if math.prod(folded) > _FEW else SMALL_HEAD_SIZES
@@ -411,7 +420,9 @@ def _fields(
             whole = fields[_domain_extents(op)[-1]]
             fields[name] = whole // 4 * 2 if turn % 3 == 2 else whole
         elif rule.type == "bool":
-            fields[name] = bool(rule.default) if turn == 0 else _coin(f"{name}{turn}")
+            # Tensors of their own have no order.
+            whole = family.halves is not None and name == family.halves.swapped and not axes
+            fields[name] = bool(rule.default) if turn == 0 or whole else _coin(f"{name}{turn}")
         elif rule.type == "storage":
             fields[name] = ("element", "compute")[turn % 2]
         elif name in options:

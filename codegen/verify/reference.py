@@ -45,20 +45,29 @@ def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     return _joined(problem, exact)
 
 
-def scales(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
+def scales(spec: Spec, problem: Problem, tensors: Arrays, exact: Arrays | None = None) -> dict[str, Any]:
     """The magnitude of each output that its error bound is a multiple of, where it may exceed its own.
 
     That is the op's `scale`, in which `exact` names the exact output. The gradient of a broadcast operand is
     a sum, so its terms' magnitudes add up.
+
+    Args:
+        spec: has the monoids that scales name.
+        problem: the problem.
+        tensors: the inputs of both directions, as far as references speak of them.
+        exact: the exact outputs of a problem without sums and halves, where they are known already.
     """
     shapes, summed = problem.shapes(), problem.summed()
     found: dict[str, Any] = {}
     if is_whole(problem.dtype):
         return found
     least = _limits(COMPUTE[problem.dtype])["smallest_normal"]
+    names = [name for name in _given_by_formulas(problem) if name in problem.op.scale or name in summed]
+    if not names:
+        return found
     env = _environment(problem, tensors)
-    terms = _unfitted(problem, tensors)
-    for name in _given_by_formulas(problem):
+    terms = _unfitted(problem, tensors) if exact is None else exact
+    for name in names:
         scale, size = problem.op.scale.get(name), None
         if scale is not None:
             known = {**env, **_parts(problem, free_names(scale), env), EXACT: terms[name]}
@@ -134,12 +143,16 @@ def _only(values: Arrays, expr: Expr) -> dict[str, Any]:
 
 def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     env: dict[str, Any] = {}
+    # Beside integers the descriptor says what a number is: an integer, and never an infinity.
+    integers = problem.descriptor() if is_whole(problem.dtype) else None
     for name, rule in problem.op.family.descriptor.items():
         value = problem.fields.get(name, None if rule.default == OF_KIND else rule.default)
+        if integers is not None and rule.type == "f64" and rule.only in (None, problem.direction):
+            value = getattr(integers, name)
         if rule.type == "extent" and isinstance(value, str):
             value = problem.fields[value]
         if value is not None:
-            env[name] = WIDE(value) if rule.type == "f64" else value
+            env[name] = WIDE(value) if rule.type == "f64" and not isinstance(value, int) else value
     env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
     # A formula or a reference asks of an input that is not there whether it is None.
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))

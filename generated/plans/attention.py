@@ -172,10 +172,11 @@ class RopeArgs:
 
     Attributes:
         x: queries or keys; of shape (batch_size, num_heads, seq_len, head_dim).
-        positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of shape
-            (seq_len,) or (batch_size, seq_len).
+        positions: the position of each row, negative ones too; None: 0 to seq_len - 1; of dtype i64,
+            shape (seq_len,) or (batch_size, seq_len).
         inv_freq: radians a position of each pair; None: what base and scaling give. What multiplies sine
-            and cosine is the scaling's or attention_factor all the same; of shape (rotary_dim // 2,).
+            and cosine is the scaling's or attention_factor all the same; of dtype f64, shape (rotary_dim //
+            2,).
         y: x turned; may be exactly x; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 
@@ -191,8 +192,8 @@ class RopeBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape (batch_size, num_heads, seq_len, head_dim).
-        positions: the forward's; of shape (seq_len,) or (batch_size, seq_len).
-        inv_freq: the forward's; of shape (rotary_dim // 2,).
+        positions: the forward's; of dtype i64, shape (seq_len,) or (batch_size, seq_len).
+        inv_freq: the forward's; of dtype f64, shape (rotary_dim // 2,).
         dx: gradient of x; may be exactly dy; of shape (batch_size, num_heads, seq_len, head_dim).
     """
 
@@ -1033,6 +1034,7 @@ class SdpaPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
+            holds={"y": "y_fits > 0", "attn": "fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1063,6 +1065,7 @@ class SdpaPlan(Plan):
                 ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
                 contraction=True,
                 scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
+                holds={"y": "y_fits > 0", "attn": "fits > 0"},
                 choices={"causal": ("none", "top_left", "bottom_right")},
                 tiles={
                     "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1198,6 +1201,7 @@ class SdpaBackwardPlan(Plan):
             ulp={"f16": 2.0, "bf16": 2.0, "f32": 16.0, "f64": 16.0},
             contraction=True,
             scale={"dq": "abs(scale) * dq_size", "dk": "abs(scale) * dk_size", "dv": "dv_size"},
+            holds={"dq": "dq_fits > 0", "dk": "dk_fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),

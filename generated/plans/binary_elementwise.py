@@ -111,8 +111,7 @@ def _lerp_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]
     rest = 1 - weight
     at_a = weight == 0
     at_b = weight == 1
-    sign = math.copysign(1, weight)
-    return (rest, weight, sign, at_a, at_b)
+    return (rest, abs(weight), weight, at_a, at_b)
 
 
 def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -134,15 +133,14 @@ class BinaryParamPlan(Plan):
         toward_b = abs(a) <= abs(b)
         near = a if toward_b else b
         far = b if toward_b else a
-        t = weight if toward_b else rest
-        z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
+        w = copysign(max(abs(weight), smallest_subnormal), weight)
+        t = w if toward_b else rest
+        z = near + t * (far - near)
         beyond = z > far if far > 0 else z < far
-        between = z if beyond == (t > 1) or isnan(z) else far
-        mixed = a * rest + b * weight
-        sign = copysign(1, weight)
-        lost = abs(b) == inf and isnan(b * weight)
-        y = a if at_a else b if at_b else a + b * sign if lost and a != b else mixed if (a < 0) != (b < 0)
-            else between
+        rounded = epsilon > 0.0001
+        between = z if rounded or beyond == (t > 1) or isnan(z) else far
+        mixed = a * rest + b * w
+        y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
 
     `select` checks a BinaryParamDescriptor and compiles or loads its kernels.
     `run` takes BinaryParamArgs: tensors with any strides, zero and negative ones included.
@@ -374,8 +372,8 @@ class BinaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        a: the forward's a; None where no gradient depends on it; of shape a_shape.
-        b: the forward's b; None where no gradient depends on it; of shape b_shape.
+        a: the forward's a; None for ADD, SUB; of shape a_shape.
+        b: the forward's b; None for ADD, SUB; of shape b_shape.
         da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
             summed; None: not wanted; of shape a_shape.
         db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
@@ -1302,6 +1300,7 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={"db": "abs(a / b) < max_value or b == 0"},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1323,6 +1322,7 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={"db": "abs(a / b) < max_value or b == 0"},
             sum_inputs={
                 "da": ("dy",),
             },
@@ -1344,6 +1344,16 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={
+                "da": (
+                    "a == 0 or b == 0 or isinf(a) or not (min(steep, abs(b) * steep) < smallest_normal or "
+                    "max(steep, abs(b) * steep) > max_value)"
+                ),
+                "db": (
+                    "a == 0 or isinf(a) or not (size < smallest_normal or max(size, size * abs(log(abs(a)))) "
+                    "> max_value)"
+                ),
+            },
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2_backward",
@@ -1714,8 +1724,8 @@ class BinaryCmpArgs:
     Attributes:
         a: first operand; of shape a_shape.
         b: second operand; of shape b_shape.
-        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of shape
-            shape.
+        y: result, a byte an element, 1 or 0; may be exactly a or b where these have bytes too; of dtype
+            bool, shape shape.
     """
 
     a: Any
@@ -1752,12 +1762,12 @@ class BinaryCmpPlan(Plan):
     LE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a is less than b or equal to it
         y = a <= b
 
-    ISCLOSE (f16, bf16, f32, f64): whether a and b are equal, or finite with a difference of at most atol
-        + rtol * abs(b)
-        finite = isfinite(a) and isfinite(b)
-        near = abs(a - b) <= atol + rtol * abs(b)
+    ISCLOSE (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether a and b are equal, or finite with
+        a difference of at most atol + rtol * abs(b), in double
+        gap = distance(a, b)
+        near = gap <= atol + rtol * distance(b, 0)
         both_nan = isnan(a) and isnan(b)
-        y = a == b or finite and near or equal_nan and both_nan
+        y = a == b or isfinite(gap) and near or equal_nan and both_nan
 
     LOGICAL_AND (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): whether neither a nor b is 0
         y = a != 0 and b != 0
@@ -1890,7 +1900,7 @@ class BinaryCmpPlan(Plan):
         BinaryCmpKind.ISCLOSE: OpRecord(
             name="isclose",
             source="binary_elementwise/isclose.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("a", "b"),
             row_inputs=(),
             outputs=("y",),
@@ -1898,7 +1908,7 @@ class BinaryCmpPlan(Plan):
             required=frozenset({"a", "b", "y"}),
             accepted=frozenset({"a", "b", "y"}),
             batch_invariant=("y",),
-            attributes="aab",
+            attributes="ddb",
             fold=_isclose_scalars,
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},

@@ -39,7 +39,7 @@ class GatedActivationDescriptor(Descriptor):
         axis: the axis along which x holds a and b, its halves; (): a and b are tensors of their own.
         element: dtype of every tensor.
         gate_first: whether b, the gate, is the first half of x: silu(gate) * up of Llama and Liger;
-            PyTorch's and JAX's glu has it behind a.
+            PyTorch's and JAX's glu has it behind a; false where axis is ().
     """
 
     kind: GatedActivationKind | str
@@ -155,6 +155,7 @@ class GatedActivationPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            holds={"y": "abs(a) <= 1 or gate == 0 or abs(gate) >= smallest_normal"},
         ),
         GatedActivationKind.REGLU: OpRecord(
             name="reglu",
@@ -189,6 +190,7 @@ class GatedActivationPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            holds={"y": "abs(a) <= 1 or gate == 0 or abs(gate) >= smallest_normal"},
         ),
         GatedActivationKind.GEGLU: OpRecord(
             name="geglu",
@@ -206,6 +208,7 @@ class GatedActivationPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            holds={"y": "abs(a) <= 1 or gate == 0 or abs(gate) >= smallest_normal"},
         ),
         GatedActivationKind.GEGLU_TANH: OpRecord(
             name="geglu_tanh",
@@ -223,6 +226,7 @@ class GatedActivationPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            holds={"y": "abs(a) <= 1 or gate == 0 or abs(gate) >= smallest_normal"},
         ),
     }
 
@@ -271,6 +275,8 @@ class GatedActivationPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not at_most_one(desc.axis):
             yield f"axis is {desc.axis}, want one axis, or (): none"
+        if desc.gate_first and not desc.axis:
+            yield "gate_first is True, want False where axis is ()"
         yield from ()
 
     def __call__(
@@ -353,6 +359,10 @@ class GatedActivationBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
+            holds={
+                "da": "abs(dy) <= 1 or gate == 0 or abs(gate) >= smallest_normal",
+                "db": "abs(dy * a) < max_value or isinf(dy) or isinf(a)",
+            },
         ),
         GatedActivationKind.REGLU: OpRecord(
             name="reglu_backward",
@@ -388,6 +398,10 @@ class GatedActivationBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 9.0, "f64": 9.0},
             contraction=False,
             scale={"db": "abs(dy * a) * (1 + min(abs(b), 2000)) * sigmoid(b)"},
+            holds={
+                "da": "abs(dy) <= 1 or gate == 0 or abs(gate) >= smallest_normal",
+                "db": "abs(dy * a) < max_value or isinf(dy) or isinf(a)",
+            },
         ),
         GatedActivationKind.GEGLU: OpRecord(
             name="geglu_backward",
@@ -411,6 +425,10 @@ class GatedActivationBackwardPlan(Plan):
                     "11000)))"
                 ),
             },
+            holds={
+                "da": "abs(dy) <= 1 or gate == 0 or abs(gate) >= smallest_normal",
+                "db": "abs(dy * a) < max_value or isinf(dy) or isinf(a)",
+            },
         ),
         GatedActivationKind.GEGLU_TANH: OpRecord(
             name="geglu_tanh_backward",
@@ -433,6 +451,10 @@ class GatedActivationBackwardPlan(Plan):
                     "abs(dy * a) * ((1 if b > 0 else 0) + (1 + min(abs(b), 40)) * exp(-min(b * b / 2, "
                     "11000)))"
                 ),
+            },
+            holds={
+                "da": "abs(dy) <= 1 or gate == 0 or abs(gate) >= smallest_normal",
+                "db": "abs(dy * a) < max_value or isinf(dy) or isinf(a)",
             },
         ),
     }
@@ -506,6 +528,8 @@ class GatedActivationBackwardPlan(Plan):
         """What is wrong with a descriptor, beyond the types of its fields."""
         if not at_most_one(desc.axis):
             yield f"axis is {desc.axis}, want one axis, or (): none"
+        if desc.gate_first and not desc.axis:
+            yield "gate_first is True, want False where axis is ()"
         yield from ()
 
     def __call__(

@@ -48,7 +48,8 @@ class BinaryCmpKind(str, enum.Enum):
         GE: whether a is greater than b or equal to it.
         LT: whether a is less than b.
         LE: whether a is less than b or equal to it.
-        ISCLOSE: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b).
+        ISCLOSE: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b),
+            in double.
         LOGICAL_AND: whether neither a nor b is 0.
         LOGICAL_OR: whether a or b is not 0.
         LOGICAL_XOR: whether one of a and b is 0 and the other is not.

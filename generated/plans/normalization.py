@@ -135,8 +135,8 @@ class RMSNormArgs:
             flat(input_shape, norm_axes).
         y: result; of shape input_shape.
         summed: x + residual as the backward's x; None: not wanted; of shape input_shape.
-        rms: root of the mean square plus eps, for the backward; None: not wanted; of shape
-            keepdim(input_shape, norm_axes).
+        rms: root of the mean square plus eps, for the backward; None: not wanted; of dtype rms_dtype,
+            shape keepdim(input_shape, norm_axes).
     """
 
     x: Any
@@ -156,7 +156,7 @@ class RMSNormBackwardArgs:
         x: the forward's x, or its summed; of shape input_shape.
         gamma: factors, one an element of a row; of shape extents(input_shape, norm_axes) or
             flat(input_shape, norm_axes).
-        rms: the forward's; of shape keepdim(input_shape, norm_axes).
+        rms: the forward's; of dtype rms_dtype, shape keepdim(input_shape, norm_axes).
         dx: gradient of x; of shape input_shape.
         dgamma: gradient of gamma; of shape extents(input_shape, norm_axes) or flat(input_shape,
             norm_axes).
@@ -177,7 +177,7 @@ def _rms_norm_scalars(desc: RMSNormDescriptor) -> tuple[float | bool | int, ...]
     has_gamma = desc.has_gamma
     offset = 1 if unit_offset and has_gamma else -0.0
     root = math.sqrt(eps)
-    return (offset, root, eps)
+    return (offset, root, eps, eps >= 1)
 
 
 def _rms_norm_backward_scalars(desc: RMSNormBackwardDescriptor) -> tuple[float | bool | int, ...]:
@@ -196,11 +196,11 @@ class RMSNormPlan(Plan):
         offset = 1 if unit_offset and has_gamma else -0.0
         root = sqrt(eps)
         h = stored(x + residual)
-        near = s.factor == 1
+        near = s.factor == 1 or s.factor > 1 and eps >= 1
         edge = root * s.factor
-        r = sqrt(s.scaled / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) * sqrt(1 +
-            square( min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if
-            max(s.scaled, edge) > 0 else s.scaled
+        r = sqrt((s.scaled if s.factor == 1 else 0) / extent + eps) if near else max(sqrt(s.scaled) /
+            sqrt(extent), edge) * sqrt(1 + square( min(sqrt(s.scaled) / sqrt(extent), edge) /
+            max(sqrt(s.scaled) / sqrt(extent), edge))) if max(s.scaled, edge) > 0 else s.scaled / extent
         scale = 1 if near else 0 if r == inf else mantissa(r) / r * s.factor if isfinite(mantissa(r) / r *
             s.factor) else s.factor
         factor = 1 / r if near or r == inf else s.factor / scale / r
@@ -239,12 +239,13 @@ class RMSNormPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "residual", "gamma", "y", "summed", "rms"}),
             batch_invariant=("y", "summed", "rms"),
-            attributes="aaa",
+            attributes="aaab",
             fold=_rms_norm_scalars,
             state="aaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 20.0, "f64": 20.0},
             contraction=False,
             scale={"y": "abs(exact) + abs(weight) * smallest_normal"},
+            holds={"y": "maximum(abs(weight)) < inf"},
             column_inputs=("gamma",),
         ),
     }
@@ -398,6 +399,12 @@ class RMSNormBackwardPlan(Plan):
                     "extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
                 ),
                 "dgamma": "abs(exact) + abs(dy) * smallest_normal",
+            },
+            holds={
+                "dx": (
+                    "maximum(abs(weight)) < inf and (not rms < smallest_normal or maximum(abs(dy * weight)) "
+                    ">= 1)"
+                ),
             },
             column_inputs=("gamma",),
             column_outputs=("dgamma",),
@@ -597,9 +604,10 @@ class LayerNormArgs:
         beta: what is added, one an element of a row; of shape extents(input_shape, norm_axes) or
             flat(input_shape, norm_axes).
         y: result; of shape input_shape.
-        mean: mean of x, for the backward; None: not wanted; of shape keepdim(input_shape, norm_axes).
-        rstd: 1 over the root of the variance plus eps, for the backward; None: not wanted; of shape
+        mean: mean of x, for the backward; None: not wanted; of dtype stats_dtype, shape
             keepdim(input_shape, norm_axes).
+        rstd: 1 over the root of the variance plus eps, for the backward; None: not wanted; of dtype
+            stats_dtype, shape keepdim(input_shape, norm_axes).
     """
 
     x: Any
@@ -619,8 +627,8 @@ class LayerNormBackwardArgs:
         x: the forward's input; of shape input_shape.
         gamma: factors, one an element of a row; of shape extents(input_shape, norm_axes) or
             flat(input_shape, norm_axes).
-        mean: the forward's; of shape keepdim(input_shape, norm_axes).
-        rstd: the forward's; of shape keepdim(input_shape, norm_axes).
+        mean: the forward's; of dtype stats_dtype, shape keepdim(input_shape, norm_axes).
+        rstd: the forward's; of dtype stats_dtype, shape keepdim(input_shape, norm_axes).
         dx: gradient of x; of shape input_shape.
         dgamma: gradient of gamma; of shape extents(input_shape, norm_axes) or flat(input_shape,
             norm_axes).
@@ -695,6 +703,23 @@ class LayerNormPlan(Plan):
                     "/ deviation * min(1, 1e-06 / epsilon)"
                 ),
                 "mean": "sum(abs(x)) / extent",
+            },
+            holds={
+                "y": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "mean": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "rstd": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
             },
             column_inputs=("gamma", "beta"),
         ),
@@ -845,6 +870,23 @@ class LayerNormBackwardPlan(Plan):
                     " * extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
                 ),
                 "dgamma": "abs(exact) + abs(dy) * smallest_normal",
+            },
+            holds={
+                "dx": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "dgamma": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
+                "dbeta": (
+                    "maximum(abs(weight)) < inf and (not isfinite(maximum(x) - minimum(x)) or maximum(x) == "
+                    "minimum(x) or square(maximum(x) - minimum(x)) * extent < max_value and square(maximum(x)"
+                    " - minimum(x)) * epsilon > smallest_normal * extent)"
+                ),
             },
             column_inputs=("gamma",),
             column_outputs=("dgamma", "dbeta"),

@@ -7,6 +7,7 @@ Generated from ops.yaml by templates/plans.py.j2. Do not edit: run `baracuda-gen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -47,7 +48,7 @@ class ReduceDescriptor(Descriptor):
     input_shape: tuple[int, ...]
     reduce_axis: int | tuple[int, ...]
     element: ElementKind | str
-    correction: int = 1
+    correction: float = 1.0
     ties: str = "all"
 
     RULES: ClassVar = {
@@ -55,7 +56,7 @@ class ReduceDescriptor(Descriptor):
         "input_shape": "shape",
         "reduce_axis": "axes",
         "element": "element",
-        "correction": "i64",
+        "correction": "f64",
         "ties": "option",
     }
     DEFAULTS: ClassVar = {}
@@ -98,8 +99,9 @@ class ReduceBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape keepdim(input_shape, reduce_axis).
-        x: the forward's input; of shape input_shape.
-        y: the forward's result; of shape keepdim(input_shape, reduce_axis).
+        x: the forward's input; None for SUM, MEAN; of shape input_shape.
+        y: the forward's result; None for SUM, MEAN; may be None for VAR; of shape keepdim(input_shape,
+            reduce_axis).
         dx: gradient of x; of shape input_shape.
     """
 
@@ -205,6 +207,7 @@ class ReducePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"y": "sum(abs(x))"},
+            holds={"y": "sum(abs(x)) < max_value"},
         ),
         ReduceKind.MEAN: OpRecord(
             name="reduce_mean",
@@ -223,6 +226,7 @@ class ReducePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"y": "sum(abs(x)) / extent"},
+            holds={"y": "sum(abs(x)) < max_value"},
         ),
         ReduceKind.MAX: OpRecord(
             name="reduce_max",
@@ -323,12 +327,24 @@ class ReducePlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y", "mean"}),
             batch_invariant=("y", "mean"),
-            attributes="i",
+            attributes="a",
             fold=_reduce_var_scalars,
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
             scale={"mean": "sum(abs(x)) / extent"},
+            holds={
+                "y": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+                "mean": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std",
@@ -341,12 +357,24 @@ class ReducePlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y", "mean"}),
             batch_invariant=("y", "mean"),
-            attributes="i",
+            attributes="a",
             fold=_reduce_std_scalars,
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
             scale={"mean": "sum(abs(x)) / extent"},
+            holds={
+                "y": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+                "mean": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
     }
 
@@ -381,6 +409,10 @@ class ReducePlan(Plan):
                 f"input_shape is {desc.input_shape}, reduce_axis is {desc.reduce_axis}, "
                 "want an element of input_shape to reduce for every result"
             )
+        if desc.kind.value == "var" and not math.isfinite(desc.correction):
+            yield f"correction is {desc.correction}, want isfinite(correction)"
+        if desc.kind.value == "std" and not math.isfinite(desc.correction):
+            yield f"correction is {desc.correction}, want isfinite(correction)"
         yield from ()
 
     def __call__(
@@ -438,12 +470,14 @@ class ReduceBackwardPlan(Plan):
     LOGSUMEXP (f16, bf16, f32, f64): log(sum(exp(x))), -inf of no elements; torch.logsumexp,
         jax.nn.logsumexp
         share = 1 / l.s
+        h = exp(0.5 * (x - l.m))
         l = logsumexp(x)
-        dx = 0 if isinf(l.m) else dy * (exp(x - l.m) * share)
+        dx = 0 if isinf(l.m) else dy * h * h * share
 
     VAR (f16, bf16, f32, f64): variance with n - correction degrees of freedom, NaN where there are none;
         torch.var, jnp.var
-        factor = 2 / max(extent - correction, 1)
+        freedom = extent - correction
+        factor = 2 / (freedom if freedom > 0 else 1)
         v = moments(x)
         dx = dy * ((x - v.origin - v.shift) * factor)
 
@@ -603,12 +637,19 @@ class ReduceBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "y", "dx"}),
             batch_invariant=("dx",),
-            attributes="i",
+            attributes="a",
             fold=_reduce_var_backward_scalars,
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 32.0, "f64": 32.0},
             contraction=False,
-            scale={"dx": "abs(dy) * 2 * (maximum(x) - minimum(x)) / max(extent - correction, 1)"},
+            scale={"dx": "abs(dy) * 2 * (maximum(x) - minimum(x)) / (freedom if freedom > 0 else 1)"},
+            holds={
+                "dx": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std_backward",
@@ -621,12 +662,19 @@ class ReduceBackwardPlan(Plan):
             required=frozenset({"dy", "x", "y", "dx"}),
             accepted=frozenset({"dy", "x", "y", "dx"}),
             batch_invariant=("dx",),
-            attributes="i",
+            attributes="a",
             fold=_reduce_std_backward_scalars,
             state="aaaa",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 16.0, "f64": 16.0},
             contraction=False,
-            scale={"dx": "abs(dy) / sqrt(max(extent - correction, 1))"},
+            scale={"dx": "abs(dy) / sqrt(freedom if freedom > 0 else 1)"},
+            holds={
+                "dx": (
+                    "not isfinite(maximum(x) - minimum(x)) or maximum(x) == minimum(x) or square(maximum(x) -"
+                    " minimum(x)) * extent < max_value and square(maximum(x) - minimum(x)) * epsilon > "
+                    "smallest_normal * extent"
+                ),
+            },
         ),
     }
     ALTERNATIVES = (
@@ -741,6 +789,10 @@ class ReduceBackwardPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "var" and not math.isfinite(desc.correction):
+            yield f"correction is {desc.correction}, want isfinite(correction)"
+        if desc.kind.value == "std" and not math.isfinite(desc.correction):
+            yield f"correction is {desc.correction}, want isfinite(correction)"
         yield from ()
 
     def __call__(

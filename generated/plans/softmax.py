@@ -80,8 +80,8 @@ class SoftmaxBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape input_shape.
-        x: the forward's input, for LOG_SOFTMAX; else None; of shape input_shape.
-        y: the forward's result, for SOFTMAX; else None; of shape input_shape.
+        x: the forward's input; None for SOFTMAX; of shape input_shape.
+        y: the forward's result; None for LOG_SOFTMAX; of shape input_shape.
         dx: gradient of x; of shape input_shape.
     """
 
@@ -305,6 +305,7 @@ class SoftmaxBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
             contraction=False,
             scale={"dx": "abs(dy) + sum(abs(dy))"},
+            holds={"dx": "sum(abs(dy)) < max_value"},
         ),
     }
     ALTERNATIVES = (
@@ -328,6 +329,7 @@ class SoftmaxBackwardPlan(Plan):
                 ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 8.0},
                 contraction=False,
                 scale={"dx": "abs(dy) + sum(abs(dy))"},
+                holds={"dx": "sum(abs(dy)) < max_value"},
             ),
         ),
     )

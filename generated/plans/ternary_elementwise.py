@@ -104,9 +104,9 @@ class TernaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        a: the forward's a; None where no gradient depends on it; of shape a_shape.
-        b: the forward's b; None where no gradient depends on it; of shape b_shape.
-        c: the forward's c; None where no gradient depends on it; of shape c_shape.
+        a: the forward's a; None for ADDCMUL, ADDCDIV; of shape a_shape.
+        b: the forward's b; of shape b_shape.
+        c: the forward's c; None for FMA; of shape c_shape.
         da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
             summed; None: not wanted; of shape a_shape.
         db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
@@ -172,7 +172,7 @@ class TernaryPlan(Plan):
     FMA (f16, bf16, f32, f64): a * b + c, rounded once
         y = fma(a, b, c)
 
-    ADDCMUL (f16, bf16, f32, f64): a + factor * b * c
+    ADDCMUL (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a + factor * b * c
         factor = param (1 unless given)
         y = fma(factor * b, c, a)
 
@@ -253,7 +253,7 @@ class TernaryPlan(Plan):
         TernaryKind.ADDCMUL: OpRecord(
             name="addcmul",
             source="ternary_elementwise/addcmul.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b", "c"),
             row_inputs=(),
             outputs=("y",),
@@ -267,6 +267,7 @@ class TernaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 2.0, "f64": 2.0},
             contraction=False,
             scale={"y": "abs(a) + abs(factor * b * c)"},
+            holds={"y": "factor == 1 or smallest_normal <= abs(factor * b) < max_value"},
         ),
         TernaryKind.ADDCDIV: OpRecord(
             name="addcdiv",
@@ -285,6 +286,7 @@ class TernaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
             scale={"y": "abs(a) + abs(factor * b / c)"},
+            holds={"y": "factor == 1 or smallest_normal <= abs(factor * b) < max_value"},
         ),
     }
 
@@ -618,7 +620,7 @@ class WhereArgs:
     """The tensors of a WherePlan.
 
     Attributes:
-        condition: bool, a byte an element, true where it is not 0; of shape condition_shape.
+        condition: a byte an element, true where it is not 0; of dtype bool, shape condition_shape.
         a: what y is where the condition holds; of shape a_shape.
         b: what y is elsewhere; of shape b_shape.
         y: result; may be exactly a or b; of shape shape.
@@ -636,7 +638,7 @@ class WhereBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        condition: bool, a byte an element, true where it is not 0; of shape condition_shape.
+        condition: a byte an element, true where it is not 0; of dtype bool, shape condition_shape.
         da: gradient of a, summed over its broadcast axes; may be exactly dy where nothing is summed;
             None: not wanted; of shape a_shape.
         db: gradient of b, summed over its broadcast axes; may be exactly dy where nothing is summed;

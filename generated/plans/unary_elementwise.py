@@ -98,7 +98,7 @@ class UnaryBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; None for NEG, FRAC, DEG2RAD, RAD2DEG; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -139,7 +139,7 @@ class UnaryPlan(Plan):
     SQUARE (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x * x
         y = x * x
 
-    CUBE (f16, bf16, f32, f64): x * x * x
+    CUBE (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x * x * x
         y = x * x * x
 
     SQRT (f16, bf16, f32, f64): square root
@@ -208,16 +208,16 @@ class UnaryPlan(Plan):
     ATANH (f16, bf16, f32, f64): inverse hyperbolic tangent
         y = atanh(x)
 
-    FLOOR (f16, bf16, f32, f64): largest integer not above x
+    FLOOR (f16, bf16, f32, f64, i8, i16, i32, i64, u8): largest integer not above x
         y = floor(x)
 
-    CEIL (f16, bf16, f32, f64): smallest integer not below x
+    CEIL (f16, bf16, f32, f64, i8, i16, i32, i64, u8): smallest integer not below x
         y = ceil(x)
 
-    ROUND (f16, bf16, f32, f64): nearest integer, ties to even
+    ROUND (f16, bf16, f32, f64, i8, i16, i32, i64, u8): nearest integer, ties to even
         y = round(x)
 
-    TRUNC (f16, bf16, f32, f64): x without its fraction
+    TRUNC (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x without its fraction
         y = trunc(x)
 
     FRAC (f16, bf16, f32, f64): x minus trunc(x)
@@ -260,7 +260,7 @@ class UnaryPlan(Plan):
         y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
-        y = erf(x)
+        y = element_erf(x)
 
     ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
         y = erfc(x)
@@ -508,7 +508,7 @@ class UnaryPlan(Plan):
         UnaryKind.CUBE: OpRecord(
             name="cube",
             source="unary_elementwise/cube.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -899,7 +899,7 @@ class UnaryPlan(Plan):
         UnaryKind.FLOOR: OpRecord(
             name="floor",
             source="unary_elementwise/floor.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -916,7 +916,7 @@ class UnaryPlan(Plan):
         UnaryKind.CEIL: OpRecord(
             name="ceil",
             source="unary_elementwise/ceil.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -933,7 +933,7 @@ class UnaryPlan(Plan):
         UnaryKind.ROUND: OpRecord(
             name="round",
             source="unary_elementwise/round.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -950,7 +950,7 @@ class UnaryPlan(Plan):
         UnaryKind.TRUNC: OpRecord(
             name="trunc",
             source="unary_elementwise/trunc.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -1569,7 +1569,8 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
-        dx = -(dy * (0.5 * element_rsqrt(x)) / x)
+        r = element_rsqrt(x)
+        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * (0.5 * r) / x)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
@@ -2863,7 +2864,8 @@ class UnaryPredicateArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of shape shape.
+        y: result, a byte an element, 1 or 0; may be exactly x where that has bytes too; of dtype bool,
+            shape shape.
     """
 
     x: Any
@@ -3097,7 +3099,8 @@ class CastArgs:
 
     Attributes:
         x: input; of shape shape.
-        y: result; may be exactly x where the elements of both have one size; of shape shape.
+        y: result; may be exactly x where the elements of both have one size; of dtype target, shape
+            shape.
     """
 
     x: Any
@@ -3251,7 +3254,7 @@ class UnaryParamBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        x: the forward's input; None where the gradient does not depend on it; of shape shape.
+        x: the forward's input; of shape shape.
         dx: gradient of x; may be exactly dy; of shape shape.
     """
 
@@ -3433,12 +3436,12 @@ class UnaryParamPlan(Plan):
         slope = param (0.01 unless given)
         y = x if x > 0 else x * slope
 
-    HARDTANH (f16, bf16, f32, f64): x between low and high, with gradient 0 at both
+    HARDTANH (f16, bf16, f32, f64, i8, i16, i32, i64): x between low and high, with gradient 0 at both
         low = param (-1 unless given)
         high = param2 (1 unless given)
         y = clamp(x, low, high)
 
-    CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
+    CLAMP (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x between low and high, with gradient 1 at both
         low = param (-inf unless given)
         high = param2 (inf unless given)
         y = clamp(x, low, high)
@@ -3451,7 +3454,7 @@ class UnaryParamPlan(Plan):
         lambd = param (0.5 unless given)
         y = 0 if abs(x) <= lambd else x - lambd if x > 0 else x + lambd
 
-    THRESHOLD (f16, bf16, f32, f64): x where it is above a threshold, else a value
+    THRESHOLD (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x where it is above a threshold, else a value
         bound = param (0 unless given)
         instead = param2 (0 unless given)
         y = instead if x <= bound else x
@@ -3484,7 +3487,7 @@ class UnaryParamPlan(Plan):
         z = clamp(x, eps, 1 - eps) if eps >= 0 else x
         y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
 
-    POWI (f16, bf16, f32, f64): x to the power of a whole number
+    POWI (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x to the power of a whole number
         n = param (2 unless given)
         y = pow(x, n)
 
@@ -3549,7 +3552,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.HARDTANH: OpRecord(
             name="hardtanh",
             source="unary_elementwise/hardtanh.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3566,7 +3569,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.CLAMP: OpRecord(
             name="clamp_scalar",
             source="unary_elementwise/clamp_scalar.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3617,7 +3620,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.THRESHOLD: OpRecord(
             name="threshold",
             source="unary_elementwise/threshold.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3702,7 +3705,7 @@ class UnaryParamPlan(Plan):
         UnaryKind.POWI: OpRecord(
             name="powi",
             source="unary_elementwise/powi.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3715,6 +3718,12 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "y": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num",
@@ -4067,6 +4076,12 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "dx": (
+                    "x == 0 or isinf(x) or pow(abs(x), n - 1) < max_value and pow(abs(x), n - 1) >= "
+                    "smallest_normal"
+                ),
+            },
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num_backward",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
@@ -213,27 +212,11 @@ def preload(
         batches = [missing[start : start + _HOST_BATCH] for start in range(0, len(missing), _HOST_BATCH)]
         _at_once(_load_host, batches, jobs)
     else:
-        with _reading(units, device) as find:
-            missing = [
-                unit for unit in dict.fromkeys(units) if _load_cuda(unit, device, stream_handle, find) is None
-            ]
+        missing = [
+            unit for unit in dict.fromkeys(units) if _load_cuda(unit, device, stream_handle, ready) is None
+        ]
         _at_once(functools.partial(load, device=device, stream_handle=stream_handle), missing, jobs)
     return [load(unit, device, stream_handle=stream_handle) for unit in units]
-
-
-@contextlib.contextmanager
-def _reading(units: Sequence[Unit], device: Device) -> Iterator[Callable[[Unit, str], Artifact | None]]:
-    """`ready`; where a pack may have several of the units, these are decompressed while others are loaded."""
-    context = driver.context_of(device.index)
-    wanted = [unit for unit in dict.fromkeys(units) if (unit, device.index, context) not in _modules]
-    # The cache's entries are read one by one: starting threads takes longer.
-    if len(wanted) < 2 or not pack.loaded_packs():
-        yield ready
-        return
-    arch = driver.device_arch(device.index)
-    with ThreadPoolExecutor(len(wanted), thread_name_prefix="baracuda-read") as pool:
-        read = {unit: pool.submit(ready, unit, arch) for unit in wanted}
-        yield lambda unit, arch: read[unit].result() if unit in read else ready(unit, arch)
 
 
 def _at_once(work: Callable[[_Piece], object], pieces: Sequence[_Piece], jobs: int | None) -> None:

@@ -2,19 +2,21 @@
 
 A pack is made ahead of time (``baracuda-gen compile --pack FILE``) and read where no compiler need be: an
 entry is found by what its unit is, not by which compiler made it; the pack records that instead. Layout: a
-line with magic, format, length and checksum of the index; the index as JSON; the entries, each compressed.
+line with magic, format, length of the facts, number of entries, and checksum of facts and table; the facts as
+JSON; the table, a record an entry, in the order of their keys; the entries.
 """
 
 from __future__ import annotations
 
+import bisect
 import errno
 import functools
 import hashlib
-import itertools
 import json
 import os
 import reprlib
 import secrets
+import struct
 import threading
 import weakref
 import zlib
@@ -24,7 +26,7 @@ from typing import Any, NoReturn
 
 from baracuda.compile import nvrtc, source
 from baracuda.compile.arch import host_target, runnable
-from baracuda.compile.nvrtc import Artifact
+from baracuda.compile.nvrtc import Artifact, ArtifactKind
 from baracuda.compile.unit import SCHEMA, Unit, unit_key
 from baracuda.errors import CompileError
 
@@ -33,9 +35,13 @@ __all__ = ["PACK_VARIABLE", "Pack", "find", "load_pack", "loaded_packs", "write_
 PACK_VARIABLE = "BARACUDA_PACK"
 _MAGIC = b"baracuda-pack"
 # Raise it when a reader of the old format could not make sense of a file.
-_FORMAT = 1
+_FORMAT = 2
 # More than any first line has.
 _LINE_LIMIT = 256
+# An entry's key and checksum, its first byte and how many they are, its kind, and whether it is packed.
+# Looked up where it lies: a pack of the whole matrix has thousands.
+_RECORD = struct.Struct("<32s32sQQBB6x")
+_KINDS: tuple[ArtifactKind, ...] = ("cubin", "ptx", "library")
 _REMEDY = "make it anew: baracuda-gen compile --arch ARCH --pack FILE"
 
 
@@ -74,58 +80,69 @@ class Pack:
             self._fail("is no pack of compiled kernels")
         if len(fields) > 1 and fields[1] != b"%d" % _FORMAT:
             self._fail(f"has format {fields[1].decode('ascii', 'replace')}, want {_FORMAT}; {_REMEDY}")
-        length = int(fields[2]) if len(fields) == 4 and fields[2].isdigit() else self.nbytes
-        if not newline or len(line) + 1 + length > self.nbytes:
+        numbers = [int(field) for field in fields[2:4] if field.isdigit()]
+        length, self._count = numbers if len(fields) == 5 and len(numbers) == 2 else (self.nbytes, 0)
+        self._start = len(line) + 1 + length + self._count * _RECORD.size
+        if not newline or self._start > self.nbytes:
             self._fail(f"is truncated or damaged: its index cannot be read; {_REMEDY}")
-        index = self._read(len(line) + 1, length)
-        if hashlib.sha256(index).hexdigest().encode() != fields[3]:
+        index = self._read(len(line) + 1, self._start - len(line) - 1)
+        if hashlib.sha256(index).hexdigest().encode() != fields[4]:
             self._fail(f"is damaged: the checksum of its index does not fit; {_REMEDY}")
-        self._start = len(line) + 1 + length
+        self._table = memoryview(index)[length:]
         try:
-            content = json.loads(index)
-            problem = _senseless(content)
+            facts = json.loads(index[:length])
+            problem = _senseless(facts)
         except (ValueError, RecursionError) as error:
-            content, problem = {}, f"no JSON: {error}"
+            facts, problem = {}, f"no JSON: {error}"
         if problem:
-            self._fail(f"has an index that makes no sense: {problem}; {_REMEDY}")
-        self._take(content)
+            self._fail_index(problem)
+        self._take(facts)
 
-    def _take(self, index: dict[str, Any]) -> None:
-        """Take over the index, and refuse a pack that cannot serve this installation."""
-        self.compiler: str = index["compiler"]
-        self.version: str = index["baracuda"]
-        self.flags: tuple[str, ...] = tuple(index["flags"])
-        self.archs: tuple[str, ...] = tuple(index["archs"])
-        self._entries: dict[str, tuple[int, int, str, Any]] = index["entries"]
-        wanted = self._start + index["nbytes"]
+    def _take(self, facts: dict[str, Any]) -> None:
+        """Take over the facts, and refuse a pack that cannot serve this installation."""
+        self.compiler: str = facts["compiler"]
+        self.version: str = facts["baracuda"]
+        self.flags: tuple[str, ...] = tuple(facts["flags"])
+        self.archs: tuple[str, ...] = tuple(facts["archs"])
+        self._nbytes: int = facts["nbytes"]
+        wanted = self._start + self._nbytes
         if self.nbytes != wanted:
             what = "is truncated" if self.nbytes < wanted else "has bytes behind its end"
             self._fail(f"{what}: it has {self.nbytes} bytes, want {wanted}; {_REMEDY}")
-        if (index["schema"], index["headers"]) != (SCHEMA, source.headers_digest()):
+        if (facts["schema"], facts["headers"]) != (SCHEMA, source.headers_digest()):
             self._fail(
                 f"was made by baracuda {self.version} with other kernel headers than those of this "
                 f"installation, so that none of its kernels fits; {_REMEDY}"
             )
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return self._count
 
     def __repr__(self) -> str:
         return f"<Pack {self.path}: {len(self)} kernel files for {', '.join(self.archs)} by {self.compiler}>"
 
     def get(self, unit: Unit, arch: str) -> Artifact | None:
         """The entry of ``unit`` for exactly this target, or None. Raises `CompileError` for a damaged one."""
-        entry = self._entries.get(pack_key(unit, arch))
-        if entry is None:
+        key = bytes.fromhex(pack_key(unit, arch))
+        place = bisect.bisect_left(range(self._count), key, key=self._key)
+        if place == self._count or self._key(place) != key:
             return None
-        offset, length, checksum, kind = entry
+        _, checksum, offset, length, kind, packed = _RECORD.unpack_from(self._table, place * _RECORD.size)
+        if offset + length > self._nbytes or kind >= len(_KINDS) or packed > 1:
+            what = f"bytes {offset} to {offset + length} of {self._nbytes}, kind {kind}, packed {packed}"
+            self._fail_index(f"{unit.name} for {arch} has {what}")
         data = self._read(self._start + offset, length)
-        if hashlib.sha256(data).hexdigest() != checksum:
+        if hashlib.sha256(data).digest() != checksum:
             self._fail(f"is damaged: the checksum of {unit.name} for {arch} does not fit; {_REMEDY}")
         try:
-            return Artifact(zlib.decompress(data), kind, arch)
+            return Artifact(zlib.decompress(data) if packed else data, _KINDS[kind], arch)
         except zlib.error as error:
             self._fail(f"is damaged: {unit.name} for {arch} cannot be unpacked: {error}; {_REMEDY}", error)
+
+    def _key(self, place: int) -> bytes:
+        """The key of an entry, by its place in the table."""
+        start = place * _RECORD.size
+        return bytes(self._table[start : start + 32])
 
     def _read(self, offset: int, length: int) -> bytes:
         try:
@@ -136,40 +153,36 @@ class Pack:
     def _fail(self, problem: str, cause: Exception | None = None) -> NoReturn:
         raise CompileError(f"pack {self.path} {problem}") from cause
 
+    def _fail_index(self, problem: str) -> NoReturn:
+        self._fail(f"has an index that makes no sense: {problem}; {_REMEDY}")
 
-_INDEX: dict[str, type] = {
+
+_FACTS: dict[str, type] = {
     "baracuda": str, "compiler": str, "schema": int, "headers": str, "flags": list, "archs": list,
-    "nbytes": int, "entries": dict,
+    "nbytes": int,
 }  # fmt: skip
 
 
-def _senseless(index: Any) -> str:
-    """What is wrong with the form of an index; empty where nothing is."""
-    if not isinstance(index, dict):
-        return f"it is a {type(index).__name__}, want an object"
-    for name, kind in _INDEX.items():
-        if type(index.get(name)) is not kind:
-            return f"{name} is {reprlib.repr(index.get(name))}, want {kind.__name__}"
+def _senseless(facts: Any) -> str:
+    """What is wrong with the form of the facts; empty where nothing is."""
+    if not isinstance(facts, dict):
+        return f"it is a {type(facts).__name__}, want an object"
+    for name, kind in _FACTS.items():
+        if type(facts.get(name)) is not kind:
+            return f"{name} is {reprlib.repr(facts.get(name))}, want {kind.__name__}"
     for name in ("flags", "archs"):
-        if not all(isinstance(item, str) for item in index[name]):
-            return f"{name} is {reprlib.repr(index[name])}, want words"
-    places = []
-    for key, entry in index["entries"].items():
-        if not isinstance(entry, list) or [type(part) for part in entry] != [int, int, str, str]:
-            return f"entry {key} is {reprlib.repr(entry)}, want offset, length, checksum and kind"
-        places.append((entry[0], entry[0] + entry[1], key))
-        if entry[0] < 0 or entry[1] < 0 or places[-1][1] > index["nbytes"]:
-            return f"entry {key} has bytes {entry[0]} to {places[-1][1]}, want some of 0 to {index['nbytes']}"
-    places.sort()
-    for (_, end, key), (begin, _, other) in itertools.pairwise(places):
-        if begin < end:
-            return f"the entries {key} and {other} overlap"
+        if not all(isinstance(item, str) for item in facts[name]):
+            return f"{name} is {reprlib.repr(facts[name])}, want words"
     return ""
 
 
-def write_pack(path: Path, artifacts: Iterable[tuple[Unit, Artifact]], compiler: str) -> int:
+def write_pack(
+    path: Path, artifacts: Iterable[tuple[Unit, Artifact]], compiler: str, *, compress: bool = False
+) -> int:
     """Write a pack of units and what they compiled to, whole or not at all; its size in bytes.
 
+    Machine code is stored as it is, unless `compress` asks otherwise: unpacking it takes longer than all else
+    in a `select`. PTX is always compressed: the driver takes far longer to compile it.
     The same content gives the same file. Raises OSError, also where `path` is anything but a file: the pack
     would take the place of a device such as /dev/null.
     """
@@ -179,12 +192,16 @@ def write_pack(path: Path, artifacts: Iterable[tuple[Unit, Artifact]], compiler:
         raise OSError(errno.EEXIST, "is no file, so no pack can take its place", str(path))
 
     found = {pack_key(unit, artifact.arch): artifact for unit, artifact in artifacts}
-    entries: dict[str, tuple[int, int, str, str]] = {}
+    records: list[bytes] = []
     blocks: list[bytes] = []
     offset = 0
     for key in sorted(found):
-        block = zlib.compress(found[key].data)
-        entries[key] = (offset, len(block), hashlib.sha256(block).hexdigest(), found[key].kind)
+        artifact = found[key]
+        packed = compress or artifact.kind == "ptx"
+        block = zlib.compress(artifact.data) if packed else artifact.data
+        checksum = hashlib.sha256(block).digest()
+        kind = _KINDS.index(artifact.kind)
+        records.append(_RECORD.pack(bytes.fromhex(key), checksum, offset, len(block), kind, packed))
         blocks.append(block)
         offset += len(block)
     content = {
@@ -195,10 +212,11 @@ def write_pack(path: Path, artifacts: Iterable[tuple[Unit, Artifact]], compiler:
         "flags": nvrtc.BASE_FLAGS,
         "archs": sorted({artifact.arch for artifact in found.values()}),
         "nbytes": offset,
-        "entries": entries,
     }
-    index = json.dumps(content, separators=(",", ":")).encode()
-    line = b"%s %d %d %s\n" % (_MAGIC, _FORMAT, len(index), hashlib.sha256(index).hexdigest().encode())
+    facts = json.dumps(content, separators=(",", ":")).encode()
+    index = b"".join([facts, *records])
+    checksum = hashlib.sha256(index).hexdigest().encode()
+    line = b"%s %d %d %d %s\n" % (_MAGIC, _FORMAT, len(facts), len(records), checksum)
     # Not a private temporary file as in the cache: a pack is for everybody whom the umask admits.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:

@@ -62,14 +62,14 @@ class Unit:
         return dict(self.defines).get(name, default)
 
 
-def digest(*fields: str) -> str:
-    """SHA-256 over length-prefixed fields, as 64 hexadecimal digits.
+def digest(*fields: str | bytes) -> str:
+    """SHA-256 over length-prefixed fields, text as UTF-8, as 64 hexadecimal digits.
 
     The length makes the split unambiguous: ("ab", "c") and ("a", "bc") differ.
     """
     state = hashlib.sha256()
     for field in fields:
-        data = field.encode("utf-8", "surrogatepass")
+        data = field if isinstance(field, bytes) else field.encode("utf-8", "surrogatepass")
         state.update(b"%d:" % len(data))
         state.update(data)
     return state.hexdigest()

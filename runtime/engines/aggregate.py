@@ -17,6 +17,7 @@ from baracuda.engines.base import (
     Tensors,
     ceil_div,
     check_rank,
+    chunk_of,
     log2,
     power_of_two_from,
     scalar_format,
@@ -30,9 +31,8 @@ from baracuda.workspace import ALIGNMENT
 
 __all__ = ["AggregateEngine", "RowProgram", "Rows", "Spread", "spread_elements", "spread_rows"]
 
-#: Lanes of a warp and elements of a chunk: LANES and CHUNK of tree.cuh.
+#: Lanes of a warp: LANES of tree.cuh.
 LANES = 32
-CHUNK = 4096
 WARPS = THREADS // LANES
 
 #: Rows that blocks share aim at this many: two a multiprocessor, in few streams of memory.
@@ -71,7 +71,7 @@ def spread_rows(rows: int, extent: int, pack_size: int, share: bool) -> Spread:
         pack_size: elements in 16 bytes.
         share: whether several blocks may share a row, through the workspace.
     """
-    chunks = max(ceil_div(extent, CHUNK), 1)
+    chunks = max(ceil_div(extent, chunk_of(pack_size)), 1)
     if chunks == 1:
         return Spread(min(power_of_two_from(ceil_div(extent, pack_size)), LANES), 1, 1, 1)
     warps = min(power_of_two_from(chunks), WARPS)
@@ -86,7 +86,7 @@ def spread_rows(rows: int, extent: int, pack_size: int, share: bool) -> Spread:
 @functools.cache
 def spread_elements(extent: int, pack_size: int) -> Spread:
     """The spread of a map over the elements of rows, where nothing is merged: a chunk a warp."""
-    chunks = max(ceil_div(extent, CHUNK), 1)
+    chunks = max(ceil_div(extent, chunk_of(pack_size)), 1)
     if chunks == 1:
         return Spread(min(power_of_two_from(ceil_div(extent, pack_size)), LANES), 1, 1, 1)
     warps = min(power_of_two_from(chunks), WARPS)
@@ -158,8 +158,8 @@ class Rows:
         self._kept_axes = tuple(axis for axis in range(len(domain)) if axis not in axes)
         self._rows = numel(tuple(domain[axis] for axis in self._kept_axes))
         self._extent = numel(tuple(domain[axis] for axis in axes))
-        self._chunks = max(ceil_div(self._extent, CHUNK), 1)
         self._pack = 16 // problem.element.itemsize
+        self._chunks = max(ceil_div(self._extent, chunk_of(self._pack)), 1)
         self._state_size = (
             compiled(scalar_format(program.state, problem.element)).size if program.state else 0
         )
@@ -317,7 +317,7 @@ class Rows:
 
     def _packs_of_lane(self) -> int:
         """Packs that a lane has of its row's chunk, at most."""
-        return ceil_div(min(self._extent, CHUNK), LANES * self._pack)
+        return ceil_div(min(self._extent, chunk_of(self._pack)), LANES * self._pack)
 
     def _is_short(self) -> bool:
         """Whether a lane's registers hold its packs of a row."""

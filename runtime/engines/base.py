@@ -22,12 +22,19 @@ __all__ = [
     "LaunchStep",
     "Tensors",
     "ceil_div",
+    "chunk_of",
     "log2",
     "power_of_two_from",
 ]
 
 #: Threads a block of every map and aggregate kernel.
 THREADS = 256
+#: `struct` formats of compute types.
+_FORMATS = {
+    ElementKind.F32: "f", ElementKind.F64: "d",
+    ElementKind.I8: "b", ElementKind.I16: "h", ElementKind.I32: "i", ElementKind.I64: "q",
+    ElementKind.U8: "B", ElementKind.BOOL: "?",
+}  # fmt: skip
 
 #: Tensors by argument name; None where the caller left one out.
 Tensors = Mapping[str, "TensorRef | None"]
@@ -153,8 +160,13 @@ def check_rank(problem: Problem, walk: Walk) -> Walk:
 
 def scalar_format(kinds: str, element: ElementKind) -> str:
     """`struct` format of scalars in C layout, by their kinds."""
-    formats = {"a": "d" if element.compute is ElementKind.F64 else "f", "d": "d", "b": "?", "i": "q"}
+    formats = {"a": _FORMATS[element.compute], "d": "d", "b": "?", "i": "q"}
     return "".join(formats[kind] for kind in kinds)
+
+
+def chunk_of(pack_size: int) -> int:
+    """How many elements of a row a warp takes, where 16 bytes hold `pack_size`: CHUNK of tree.cuh."""
+    return 4096 if pack_size > 2 else 2048
 
 
 def ceil_div(number: int, divisor: int) -> int:

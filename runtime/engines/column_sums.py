@@ -15,6 +15,7 @@ from baracuda.engines.base import (
     Tensors,
     ceil_div,
     check_rank,
+    chunk_of,
 )
 from baracuda.engines.shared_memory import largest_block
 from baracuda.layout import Walk, broadcast_strides, column_strides, merge
@@ -24,7 +25,6 @@ from baracuda.shapes import numel
 __all__ = ["ColumnSums", "row_group"]
 
 LANES = 32
-CHUNK = 4096
 WARPS = THREADS // LANES
 
 #: Threads of a block that walks rows, and what it has of shared memory that is static, at most.
@@ -103,7 +103,7 @@ class ColumnSums:
     def _rows_held(self) -> _Held | None:
         """What a block that walks whole rows holds; None where rows are too long, or too short to share."""
         op, element = self.problem.op, self.problem.element
-        packs, chunks = self._extent // self._pack, ceil_div(self._extent, CHUNK)
+        packs, chunks = self._extent // self._pack, ceil_div(self._extent, chunk_of(self._pack))
         if self._extent % self._pack or packs < LEAST_PACKS or not op.outputs:
             return None
         row = (len(op.inputs) - len(op.column_inputs)) * self._extent * element.itemsize

@@ -21,8 +21,8 @@ __all__ = ["MapEngine"]
 #: A tensor that an operand is, or a view of it, and its pointer as a launch names it.
 _Found = tuple["TensorRef | None", "str | tuple[str, int] | None"]
 
-#: Accesses that a thread keeps in flight: MAP_UNROLL of map.cuh, and contig_unroll of a single input.
-UNROLL, UNROLL_OF_ONE = 4, 2
+#: Elements of strided operands that a thread takes: MAP_UNROLL of map.cuh.
+UNROLL = 4
 
 
 class MapEngine(Engine):
@@ -159,10 +159,11 @@ class MapEngine(Engine):
             bytes_of_pack = size * self.problem.elements[name].itemsize
             aligned = present and tensor is not None and tensor.pointer % bytes_of_pack == 0
             ways.append(Operand(present, name in op.outputs, aligned))
-        if walk.rank == 0 or (walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
-            packs = count // size if all(o.aligned for o in ways if o.given) else 0
-            unroll = UNROLL_OF_ONE if len(op.inputs) == 1 else UNROLL
-            grid = ceil_div(max(packs, count - packs * size), THREADS * unroll)
+        aligned = all(operand.aligned for operand in ways if operand.given)
+        # Contiguous elements that no pack begins with are strided ones, of which a thread takes several.
+        if walk.rank == 0 or (aligned and walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
+            packs = count // size if aligned else 0
+            grid = ceil_div(max(packs, count - packs * size), THREADS)
             variant = self._variant("contig")
             return LaunchStep(variant, grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
         check_rank(self.problem, walk)

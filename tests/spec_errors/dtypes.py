@@ -51,11 +51,12 @@ case(
 case(
     "a formula that means nothing for integers",
     ("    dtypes: float\n    attrs:", "    dtypes: [float, i32]\n    attrs:"),
+    (MIX_Y, MIX_Y.replace("weight", "(weight + 0.5)")),
     errors=[
         (
-            MIX_Y,
-            "ops.mix.forward.y: a * rest + b * weight: `*` wants numbers of one kind, "
-            "got an integer of the element dtype and a float (f64), at column 1",
+            MIX_Y.replace("weight", "(weight + 0.5)"),
+            "ops.mix.forward.y: a * rest + b * (weight + 0.5): `+` wants numbers of one kind, "
+            "got an integer of the element dtype and a float, at column 17",
         )
     ],
 )

@@ -306,7 +306,8 @@ def test_accuracy_runs(module: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
         assert row["error"] <= row["bound"]
         # Rounding alone gives nearly half a unit, but not where every result is a small integer.
         assert row["error"] > 0.4 or row["op"] in ("step", "powi"), row
-    assert page.read_text().startswith("# Accuracy in f32\n")
+    assert page.read_text().startswith("# Accuracy\n")
+    assert "\n## f32\n" in page.read_text()
     assert page.read_text().count("\n|") == len(rows) + 2
     assert f"accuracy: {len(rows)} rows, 0 broken" in capsys.readouterr().out
 
@@ -329,6 +330,79 @@ def test_a_broken_bound_is_found(
     out = capsys.readouterr().out
     assert "1 broken" in out
     assert "NO" in out
+
+
+HARD = ("--device", "host", "--f64", "250")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_hard_points_run(module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str) -> None:
+    page, kinds = tmp_path / "page.md", "exp,lgamma,powi,step,glu"
+    module("accuracy_page").write_part(page, "f32", "kept")
+    asked = ("--kinds", kinds, "--jobs", jobs, "--out", str(tmp_path), "--page", str(page))
+    assert module("accuracy").main([*HARD, *asked]) == 0
+    rows = json.loads((tmp_path / "accuracy_f64.json").read_text())["rows"]
+    assert {row["op"] for row in rows} == set(kinds.split(","))
+    for row in rows:
+        assert row["holds"], row
+        assert row["points"] == 250
+        assert row["points"] // 2 < row["judged"] <= row["points"]
+        assert row["special"] == 0
+        assert row["error"] > 0.3 or row["op"] in ("step", "powi"), row
+        assert set(row["at"] or ()) <= ({"a", "b"} if row["op"] == "glu" else {"x"})
+    text = page.read_text()
+    assert text.startswith("# Accuracy\n")
+    assert "\n## f32\n\nkept\n\n## f64 at hard points\n" in text
+    assert text.count("\n|") == len(rows) + 2
+    assert "for want of time" not in text
+    assert f"accuracy: {len(rows)} rows, 0 broken" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("broken", ["far", "nan", "failed"])
+def test_a_broken_bound_is_found_at_hard_points(
+    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    verify = module("accuracy_f64").verify
+    right = verify.run
+
+    def wrong(*args: Any, **options: Any) -> Any:
+        if broken == "failed":
+            raise RuntimeError("no such luck")
+        y = right(*args, **options)["y"]
+        y[100] = y[100] * (1 + 2e-15) if broken == "far" else float("nan")
+        return {"y": y}
+
+    monkeypatch.setattr(verify, "run", wrong)
+    assert module("accuracy").main([*HARD, "--kinds", "atan"]) == 1
+    out = capsys.readouterr().out
+    assert "1 broken" in out
+    assert ("FAILED" if broken == "failed" else " NO |") in out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_hard_points_for_which_time_is_short(
+    module: Any, capsys: pytest.CaptureFixture[str], jobs: str
+) -> None:
+    assert module("accuracy").main([*HARD, "--kinds", "exp", "--jobs", jobs, "--budget", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "Not done in full, for want of time: exp (0 points)." in out
+    assert "in part |" in out
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--f64", "250", "--kinds", "exp,nonsense"), "nonsense: no function of one number"),
+        (("--f64", "20"), "want at least 200 points"),
+        (("--f64", "250", "--jobs", "0"), "and one process"),
+    ],
+)
+def test_hard_points_refused(
+    module: Any, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(SystemExit):
+        module("accuracy").main(["--device", "host", *asked])
+    assert said in capsys.readouterr().err
 
 
 def test_accuracy_refuses_unknown_kinds(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -480,6 +554,7 @@ def test_the_goals_of_overhead(module: Any) -> None:
         (calls | {"BinaryParamPlan torch: bind(...)(stream)": 5.3}, selects),
         (calls, selects | {"full cache": {"BinaryParamPlan": 5.1}}),
         (calls, selects | {"pack": {"BinaryParamPlan": 5.1}}),
+        (calls, selects | {overhead.FIRST: {"BinaryParamPlan": 5.1}}),
     ):
         assert [goal.is_met for goal in overhead.goals(*spoilt)].count(False) == 1
 
@@ -493,3 +568,24 @@ def test_strict_fails_where_a_goal_is_missed(module: Any, monkeypatch: pytest.Mo
     options = ["--device", "host", "--quick"]
     assert overhead.main(options) == 0
     assert overhead.main([*options, "--strict"]) == 1
+
+
+@pytest.mark.parametrize("layout", ["transposed", "bshd inputs"])
+@pytest.mark.parametrize("plan", ["UnaryPlan", "UnaryBackwardPlan", "BinaryPlan", "BinaryBackwardPlan"])
+def test_peers_of_permuted_inputs_have_contiguous_results(module: Any, layout: str, plan: str) -> None:
+    """PyTorch would keep the inputs' order of axes and so meet contiguous memory alone."""
+    import torch
+
+    import baracuda as bc
+
+    kind = {"UnaryPlan": bc.UnaryKind.EXP, "BinaryPlan": bc.BinaryKind.MUL}[plan.replace("Backward", "")]
+    domain = (2, 3, 5, 7) if layout == "bshd inputs" else (13, 7)
+    case = module("cases").Case(getattr(bc, plan), kind, "f32", domain, layout=layout)
+    peer = module("peers").peer_of(torch, case.plan, kind)
+    timer = module("timing").timer_for(torch, "host")
+    runner = module("comparison").Bench(torch, timer, "host", module("report").Report("x", None, {}), 2, 60)
+    data = runner.make.data(case, peer)
+    assert not data.inputs[0].is_contiguous()
+    call = runner._peer_calls(case, peer, module("comparison")._forward(case, peer), [data])[0]
+    results = call()
+    assert all(one.is_contiguous() for one in (results if case.backward else [results]))

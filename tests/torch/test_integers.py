@@ -69,6 +69,50 @@ def test_beside_pytorch(op: Any, dtype: str) -> None:
     assert torch.equal(y, want.to(y.dtype)), np.flatnonzero(y.numpy() != want.to(y.dtype).numpy())[:5]
 
 
+#: Numbers of ops whose results with integers are PyTorch's.
+NUMBERS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "clamp_scalar": ((-3, 5), (2, 100), (4, 1)),
+    "hardtanh": ((-1, 1), (-100, 7)),
+    "threshold": ((0, 7), (-5, 100)),
+    "powi": ((0,), (1,), (2,), (3,), (7,)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64", "u8"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_beside_pytorch(name: str, dtype: str) -> None:
+    op = load_spec().ops[name]
+    x = tensor_of(values_of(dtype))
+    for numbers in NUMBERS[name]:
+        if dtype not in op.dtypes or (dtype == "u8" and min(numbers) < 0):
+            continue
+        want = operator.attrgetter(op.names["torch"])(torch)(x, *numbers)
+        y = torch.empty_like(x)
+        fields = dict(zip(("param", "param2"), numbers, strict=False))
+        desc = bc.UnaryParamDescriptor(kind=op.kind.lower(), shape=tuple(x.shape), element=dtype, **fields)
+        bc.UnaryParamPlan.select(bc.Stream.host(), desc)(x=x, y=y)
+        assert torch.equal(y, want), numbers
+
+
+def test_they_are_the_ops_of_integers_with_numbers() -> None:
+    """All that PyTorch has beside `addcmul`, whose number has another place there."""
+    found = {
+        op.name for op in load_spec().ops.values() if op.family.name == "unary_param" and "i64" in op.dtypes
+    }
+    assert found == {*NUMBERS}
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64", "u8"])
+def test_addcmul_beside_pytorch(dtype: str) -> None:
+    values = values_of(dtype)
+    a, b = (tensor_of(np.ascontiguousarray(part.ravel())) for part in np.meshgrid(values, values))
+    for factor in (1, 3):
+        y = torch.empty_like(a)
+        desc = bc.TernaryDescriptor(kind="addcmul", shape=tuple(a.shape), element=dtype, param=factor)
+        bc.TernaryPlan.select(bc.Stream.host(), desc)(a=a, b=b, c=a.flip(0), y=y)
+        assert torch.equal(y, torch.addcmul(a, b, a.flip(0), value=factor))
+
+
 @pytest.mark.parametrize("target", KINDS)
 @pytest.mark.parametrize("source", KINDS)
 def test_casts_beside_pytorch(source: str, target: str) -> None:

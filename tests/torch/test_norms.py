@@ -46,7 +46,7 @@ def test_rms_norm(gamma: bool) -> None:
         close(got, expected)
 
 
-@pytest.mark.parametrize(("gamma", "beta"), [(True, True), (True, False), (False, False)])
+@pytest.mark.parametrize(("gamma", "beta"), [(True, True), (True, False), (False, True), (False, False)])
 def test_layer_norm(gamma: bool, beta: bool) -> None:
     x = ROWS.clone().requires_grad_()
     weight = torch.linspace(-1, 2, 4, dtype=torch.float64).requires_grad_() if gamma else None

@@ -1,8 +1,8 @@
-// isclose: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b).
-//   finite = isfinite(a) and isfinite(b)
-//   near = abs(a - b) <= atol + rtol * abs(b)
+// isclose: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b), in double.
+//   gap = distance(a, b)
+//   near = gap <= atol + rtol * distance(b, 0)
 //   both_nan = isnan(a) and isnan(b)
-//   y = a == b or finite and near or equal_nan and both_nan
+//   y = a == b or isfinite(gap) and near or equal_nan and both_nan
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/cast.cuh>
 #include <baracuda/math.cuh>
@@ -14,17 +14,17 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A atol;
-    A rtol;
+    double atol;
+    double rtol;
     bool equal_nan;
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        const bool finite = baracuda::isfinite(a) & baracuda::isfinite(b);
-        const bool near = baracuda::abs(a - b) <= atol + rtol * baracuda::abs(b);
+        const double gap = baracuda::distance(a, b);
+        const bool near = gap <= atol + rtol * baracuda::distance(b, A(0));
         const bool both_nan = baracuda::isnan(a) & baracuda::isnan(b);
-        out[0] = A((a == b) | (finite & near) | (equal_nan & both_nan));
+        out[0] = A((a == b) | (baracuda::isfinite(gap) & near) | (equal_nan & both_nan));
     }
 };
 

@@ -5,14 +5,14 @@
 //   toward_b = abs(a) <= abs(b)
 //   near = a if toward_b else b
 //   far = b if toward_b else a
-//   t = weight if toward_b else rest
-//   z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
+//   w = copysign(max(abs(weight), smallest_subnormal), weight)
+//   t = w if toward_b else rest
+//   z = near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
-//   between = z if beyond == (t > 1) or isnan(z) else far
-//   mixed = a * rest + b * weight
-//   sign = copysign(1, weight)
-//   lost = abs(b) == inf and isnan(b * weight)
-//   y = a if at_a else b if at_b else a + b * sign if lost and a != b else mixed if (a < 0) != (b < 0) else between
+//   rounded = epsilon > 0.0001
+//   between = z if rounded or beyond == (t > 1) or isnan(z) else far
+//   mixed = a * rest + b * w
+//   y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -24,8 +24,8 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A rest;  // 1 - weight
+    A factor0;  // abs(weight)
     A weight;
-    A sign;  // copysign(1, weight)
     bool at_a;  // weight == 0
     bool at_b;  // weight == 1
 
@@ -35,15 +35,14 @@ struct Formula {
         const bool toward_b = baracuda::abs(a) <= baracuda::abs(b);
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
-        const A t = toward_b ? weight : rest;
-        const A z = ((near == far) | (t == A(0))) ? near
-            : (((t == A(1)) & !baracuda::isnan(near)) ? far : near + t * (far - near));
+        const A w = baracuda::copysign(baracuda::max(factor0, A(baracuda::limits<A>::smallest_subnormal)), weight);
+        const A t = toward_b ? w : rest;
+        const A z = near + t * (far - near);
         const bool beyond = far > A(0) ? z > far : z < far;
-        const A between = ((beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
-        const A mixed = a * rest + b * weight;
-        const bool lost = (baracuda::abs(b) == baracuda::inf<A>) & baracuda::isnan(b * weight);
-        out[0] = at_a ? a : (at_b ? b : ((lost & (a != b)) ? a + b * sign
-            : ((a < A(0)) != (b < A(0)) ? mixed : between)));
+        const bool rounded = A(baracuda::limits<T>::epsilon) > A(0.0001);
+        const A between = (rounded | (beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
+        const A mixed = a * rest + b * w;
+        out[0] = at_b ? b : ((at_a | (a == b)) ? a : ((a < A(0)) != (b < A(0)) ? mixed : between));
     }
 };
 

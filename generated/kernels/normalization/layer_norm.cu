@@ -79,8 +79,9 @@ struct Moments {
         const A of_a = b.n == A(0) ? a.shift : a.shift + d * share;
         const A of_b = a.n == A(0) ? b.shift : b.shift - d * (A(1) - share);
         const bool takes_b = (a.n == A(0)) | ((b.n > A(0)) & (baracuda::abs(of_b) < baracuda::abs(of_a)));
-        return {n, takes_b ? b.origin : a.origin, takes_b ? of_b : of_a,
-            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        return {n, takes_b ? b.origin : a.origin,
+            (baracuda::isinf(a.shift) | baracuda::isinf(b.shift)) ? a.shift + b.shift : (takes_b ? of_b : of_a),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A mean() const { return origin + shift; }
     BARACUDA_FN A value() const { return mean(); }

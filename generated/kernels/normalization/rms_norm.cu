@@ -2,11 +2,11 @@
 //   offset = 1 if unit_offset and has_gamma else -0.0
 //   root = sqrt(eps)
 //   h = stored(x + residual)
-//   near = s.factor == 1
+//   near = s.factor == 1 or s.factor > 1 and eps >= 1
 //   edge = root * s.factor
-//   r = sqrt(s.scaled / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) * sqrt(1 + square(
-//       min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if max(s.scaled, edge) >
-//       0 else s.scaled
+//   r = sqrt((s.scaled if s.factor == 1 else 0) / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) *
+//       sqrt(1 + square( min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if
+//       max(s.scaled, edge) > 0 else s.scaled / extent
 //   scale = 1 if near else 0 if r == inf else mantissa(r) / r * s.factor if isfinite(mantissa(r) / r * s.factor) else
 //       s.factor
 //   factor = 1 / r if near or r == inf else s.factor / scale / r
@@ -101,6 +101,7 @@ template <bool BARE_> struct FormulaOf : baracuda::RowFormula {
     A offset;  // 1 if unit_offset and has_gamma else -0.0
     A root;  // sqrt(eps)
     A eps;
+    bool flag0;  // eps >= 1
 
     BARACUDA_FN void push(Run& run, const A (&in)[3], const Known& known, i64 index) const {
         const A x = in[0];
@@ -136,14 +137,15 @@ template <bool BARE_> struct FormulaOf : baracuda::RowFormula {
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A s_factor = state.s.factor();
         const A s_scaled = state.s.scaled();
-        const bool near = s_factor == A(1);
+        const bool near = (s_factor == A(1)) | ((s_factor > A(1)) & flag0);
         const A edge = root * s_factor;
-        const A r = near ? baracuda::sqrt(s_scaled / A(extent) + eps)
+        const A r = near ? baracuda::sqrt((s_factor == A(1) ? s_scaled : A(0)) / A(extent) + eps)
             : (baracuda::max(s_scaled, edge) > A(0)
                 ? baracuda::max(baracuda::sqrt(s_scaled) / baracuda::sqrt(A(extent)), edge)
                     * baracuda::sqrt(A(1) + baracuda::square(baracuda::min(baracuda::sqrt(s_scaled)
                         / baracuda::sqrt(A(extent)), edge)
-                            / baracuda::max(baracuda::sqrt(s_scaled) / baracuda::sqrt(A(extent)), edge))) : s_scaled);
+                            / baracuda::max(baracuda::sqrt(s_scaled) / baracuda::sqrt(A(extent)), edge))) : s_scaled
+                                / A(extent));
         const A scale = near ? A(1) : (r == baracuda::inf<A> ? A(0)
             : (baracuda::isfinite(baracuda::mantissa(r) / r * s_factor) ? baracuda::mantissa(r) / r * s_factor
                 : s_factor));

@@ -1,7 +1,8 @@
 // reduce_logsumexp_backward: gradients of log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp.
 //   share = 1 / l.s
+//   h = exp(0.5 * (x - l.m))
 //   l = logsumexp(x)
-//   dx = 0 if isinf(l.m) else dy * (exp(x - l.m) * share)
+//   dx = 0 if isinf(l.m) else dy * h * h * share
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -67,7 +68,8 @@ struct Formula : baracuda::RowFormula {
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {
         const A x = in[0];
-        out[0] = row.of_row0 ? A(0) : row.dy * (baracuda::exp(x - row.l_m) * row.share);
+        const A h = baracuda::exp(A(0.5) * (x - row.l_m));
+        out[0] = row.of_row0 ? A(0) : row.dy * h * h * row.share;
     }
 };
 

@@ -77,8 +77,9 @@ struct Moments {
         const A of_a = b.n == A(0) ? a.shift : a.shift + d * share;
         const A of_b = a.n == A(0) ? b.shift : b.shift - d * (A(1) - share);
         const bool takes_b = (a.n == A(0)) | ((b.n > A(0)) & (baracuda::abs(of_b) < baracuda::abs(of_a)));
-        return {n, takes_b ? b.origin : a.origin, takes_b ? of_b : of_a,
-            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        return {n, takes_b ? b.origin : a.origin,
+            (baracuda::isinf(a.shift) | baracuda::isinf(b.shift)) ? a.shift + b.shift : (takes_b ? of_b : of_a),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A mean() const { return origin + shift; }
     BARACUDA_FN A value() const { return mean(); }
@@ -98,7 +99,7 @@ struct Formula : baracuda::RowFormula {
         A new_y;
         A new_mean;
     };
-    i64 correction;
+    A correction;
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
@@ -134,8 +135,8 @@ struct Formula : baracuda::RowFormula {
     BARACUDA_FN Row values(const State& state, const A (&row_in)[1], i64 extent) const {
         const A v_m2 = state.v.m2;
         const A v_mean = state.v.mean();
-        const i64 freedom = extent - correction;
-        const A new_y = freedom > 0 ? baracuda::sqrt(v_m2 / A(freedom)) : baracuda::nan<A>;
+        const A freedom = A(extent) - correction;
+        const A new_y = freedom > A(0) ? baracuda::sqrt(v_m2 / freedom) : baracuda::nan<A>;
         const A new_mean = extent > 0 ? v_mean : baracuda::nan<A>;
         return {new_y, new_mean};
     }

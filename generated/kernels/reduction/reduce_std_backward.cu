@@ -78,8 +78,9 @@ struct Moments {
         const A of_a = b.n == A(0) ? a.shift : a.shift + d * share;
         const A of_b = a.n == A(0) ? b.shift : b.shift - d * (A(1) - share);
         const bool takes_b = (a.n == A(0)) | ((b.n > A(0)) & (baracuda::abs(of_b) < baracuda::abs(of_a)));
-        return {n, takes_b ? b.origin : a.origin, takes_b ? of_b : of_a,
-            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        return {n, takes_b ? b.origin : a.origin,
+            (baracuda::isinf(a.shift) | baracuda::isinf(b.shift)) ? a.shift + b.shift : (takes_b ? of_b : of_a),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A mean() const { return origin + shift; }
     BARACUDA_FN A value() const { return mean(); }
@@ -101,7 +102,7 @@ struct Formula : baracuda::RowFormula {
         A v_shift;
         A factor;
     };
-    i64 correction;
+    A correction;
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
@@ -139,9 +140,9 @@ struct Formula : baracuda::RowFormula {
         const A v_m2 = state.v.m2;
         const A v_origin = state.v.origin;
         const A v_shift = state.v.shift;
-        const i64 freedom = extent - correction;
-        const A factor = ((freedom <= 0) | (v_m2 == baracuda::inf<A>)) ? baracuda::nan<A>
-            : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / A(freedom)) * A(freedom)));
+        const A freedom = A(extent) - correction;
+        const A factor = ((freedom <= A(0)) | (v_m2 == baracuda::inf<A>)) ? baracuda::nan<A>
+            : (v_m2 == A(0) ? A(0) : A(1) / (baracuda::sqrt(v_m2 / freedom) * freedom));
         return {dy, v_origin, v_shift, factor};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {

@@ -1,6 +1,7 @@
 // reduce_var_backward: gradients of variance with n - correction degrees of freedom, NaN where there are none;
 // torch.var, jnp.var.
-//   factor = 2 / max(extent - correction, 1)
+//   freedom = extent - correction
+//   factor = 2 / (freedom if freedom > 0 else 1)
 //   v = moments(x)
 //   dx = dy * ((x - v.origin - v.shift) * factor)
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -78,8 +79,9 @@ struct Moments {
         const A of_a = b.n == A(0) ? a.shift : a.shift + d * share;
         const A of_b = a.n == A(0) ? b.shift : b.shift - d * (A(1) - share);
         const bool takes_b = (a.n == A(0)) | ((b.n > A(0)) & (baracuda::abs(of_b) < baracuda::abs(of_a)));
-        return {n, takes_b ? b.origin : a.origin, takes_b ? of_b : of_a,
-            b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
+        return {n, takes_b ? b.origin : a.origin,
+            (baracuda::isinf(a.shift) | baracuda::isinf(b.shift)) ? a.shift + b.shift : (takes_b ? of_b : of_a),
+                b.n == A(0) ? a.m2 : (a.n == A(0) ? b.m2 : a.m2 + b.m2 + d * share * (d * a.n))};
     }
     BARACUDA_FN A mean() const { return origin + shift; }
     BARACUDA_FN A value() const { return mean(); }
@@ -101,7 +103,7 @@ struct Formula : baracuda::RowFormula {
         A v_shift;
         A factor;
     };
-    i64 correction;
+    A correction;
 
     BARACUDA_FN void push(Run& run, const A (&in)[1], const Known& known, i64 index) const {
         const A x = in[0];
@@ -138,7 +140,8 @@ struct Formula : baracuda::RowFormula {
         const A dy = row_in[0];
         const A v_origin = state.v.origin;
         const A v_shift = state.v.shift;
-        const A factor = A(2) / A(baracuda::max(extent - correction, baracuda::i64(1)));
+        const A freedom = A(extent) - correction;
+        const A factor = A(2) / (freedom > A(0) ? freedom : A(1));
         return {dy, v_origin, v_shift, factor};
     }
     BARACUDA_FN void map(const Row& row, const A (&in)[1], i64 index, A (&out)[1]) const {

@@ -1,5 +1,6 @@
 // rsqrt_backward: gradients of 1 / sqrt(x).
-//   dx = -(dy * (0.5 * element_rsqrt(x)) / x)
+//   r = element_rsqrt(x)
+//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * (0.5 * r) / x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -14,7 +15,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = -(dy * (A(0.5) * baracuda::element_rsqrt<T>(x)) / x);
+        const A r = baracuda::element_rsqrt<T>(x);
+        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r : dy
+            * (A(0.5) * r) / x);
     }
 };
 

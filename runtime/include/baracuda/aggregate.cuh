@@ -175,7 +175,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     using State = typename Formula::State;
     using Run = typename Formula::Run;
     static constexpr int SIZE = Pack<T>::SIZE;
-    static constexpr int STEPS = CHUNK / (LANES * SIZE);
+    static constexpr int OF_CHUNK = CHUNK<T>;  // elements
+    static constexpr int STEPS = OF_CHUNK / (LANES * SIZE);
     static constexpr int AT_ONCE = EI > 2 ? 2 : 4;  // packs of an operand that a map keeps in flight
     // Packs that are fetched together, and how many such groups are on their way: what shared memory has room for.
     static constexpr int GROUP = (EI > 2 || sizeof(State) > 48) ? 1 : (EI > 1 || sizeof(State) > 24) ? 2 : 4;
@@ -258,7 +259,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         formula.begin(run, x, known[0], element);
     }
 
-    BARACUDA_FN bool is_whole(i64 number) const { return AHEAD && p.packed && number >= 0 && (number + 1) * CHUNK <= extent; }
+    BARACUDA_FN bool is_whole(i64 number) const { return AHEAD && p.packed && number >= 0 && (number + 1) * CHUNK<T> <= extent; }
 
     BARACUDA_FN Bytes<16>* slot(int group, int k, int i) const {
         return slots + ((group % STAGES * GROUP + k) * EI + i) * AGGREGATE_THREADS + threadIdx.x;
@@ -274,7 +275,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         const bool whole = is_whole(number);
         BARACUDA_UNROLL
         for (int group = 0; group < STAGES; ++group) {
-            if (whole) fetch(group, number * CHUNK + (group * GROUP * LANES + lane) * SIZE);
+            if (whole) fetch(group, number * CHUNK<T> + (group * GROUP * LANES + lane) * SIZE);
             commit_copies();
         }
     }
@@ -282,7 +283,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
     // What a lane takes in of a chunk, which was sent for; on the way it sends for the chunk `next`, -1 for none.
     BARACUDA_FN State of_lane(i64 number, i64 next, int lane) const {
         Run run[1];
-        const i64 first = number * CHUNK + lane * SIZE;
+        const i64 first = number * CHUNK<T> + lane * SIZE;
         if (is_whole(number)) {
             constexpr int GROUPS = STEPS / GROUP;
             static_assert(GROUPS % STAGES == 0, "a chunk begins at the first stage");
@@ -304,7 +305,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
                 for (int k = 0; k < GROUP; k += TOGETHER) push_packs<TOGETHER>(run, pack + k, element + k * LANES * SIZE);
                 const bool here = group + STAGES < GROUPS;
                 const i64 coming = here ? element + STAGES * GROUP * LANES * SIZE
-                                        : next * CHUNK + ((group + STAGES - GROUPS) * GROUP * LANES + lane) * SIZE;
+                                        : next * CHUNK<T> + ((group + STAGES - GROUPS) * GROUP * LANES + lane) * SIZE;
                 if (here || next_whole) fetch(group, coming);
                 commit_copies();
             }
@@ -359,8 +360,8 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
 
     // The element outputs of one chunk.
     BARACUDA_FN void map_chunk(const typename Formula::Row& row, i64 number, int lane) const {
-        const i64 first = number * CHUNK + lane * SIZE;
-        if (p.packed && (number + 1) * CHUNK <= extent) {
+        const i64 first = number * CHUNK<T> + lane * SIZE;
+        if (p.packed && (number + 1) * CHUNK<T> <= extent) {
             BARACUDA_KEEP_LOOP
             for (int step = 0; step < STEPS; step += AT_ONCE) {
                 const i64 element = first + step * LANES * SIZE;
@@ -386,7 +387,7 @@ template <class T, class Formula, class Offset, int EI, int RI, int EO, int RO, 
         } else {
             // Without packs neighbouring lanes take neighbouring elements; where an element is mapped changes no bit.
             BARACUDA_KEEP_LOOP
-            for (i64 element = number * CHUNK + lane; element < (number + 1) * CHUNK && element < extent; element += p.lanes())
+            for (i64 element = number * CHUNK<T> + lane; element < (number + 1) * CHUNK<T> && element < extent; element += p.lanes())
                 map_scalar(row, element);
         }
     }
@@ -469,7 +470,7 @@ BARACUDA_FN typename Formula::State aggregate_block(const Operands& p, const Cur
         BARACUDA_KEEP_LOOP
         for (int round = 0; round < rounds; ++round) {
             const i64 number = first + (done + round) * warps;
-            if (number * CHUNK >= cursor.extent) break;
+            if (number * Cursor::OF_CHUNK >= cursor.extent) break;
             const State of_chunk = cursor.chunk(number, number + warps < end ? number + warps : -1, t.lane);
             if (t.lane == round) held = of_chunk;
         }
@@ -567,7 +568,7 @@ BARACUDA_FN void map_rows(const Rows<Offset, EI, RI, EO, RO>& p, const Formula& 
     if (Formula::AGGREGATES) state = static_cast<const State*>(p.states)[t.row];
     const typename Formula::Row row = formula.values(state, cursor.row_in, p.extent);
     const i64 first = (t.split * p.warps() + t.warp_of_row) * p.chunks;
-    for (i64 c = first; c < first + p.chunks && c * CHUNK < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
+    for (i64 c = first; c < first + p.chunks && c * CHUNK<T> < p.extent; ++c) cursor.map_chunk(row, c, t.lane);
 }
 
 }  // namespace baracuda

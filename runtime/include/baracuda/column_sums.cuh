@@ -246,8 +246,8 @@ template <class T, class Formula, class Operands> struct GroupWalk {
     BARACUDA_FN State of_lane(int stage, int k, const Known& of_row, int chunk) const {
         typename Formula::Run run[1];
         const Known known[1] = {of_row};
-        const int begin = chunk * (CHUNK / SIZE) + lane;
-        const int end = begin - lane + CHUNK / SIZE < packs() ? begin - lane + CHUNK / SIZE : packs();
+        const int begin = chunk * (CHUNK<T> / SIZE) + lane;
+        const int end = begin - lane + CHUNK<T> / SIZE < packs() ? begin - lane + CHUNK<T> / SIZE : packs();
         Bytes<16> coming[AT_ONCE][at_least_one(EI - VI)];
         const auto send_for_columns = [&](int start) {
             BARACUDA_UNROLL
@@ -363,7 +363,7 @@ template <class T, class Formula, class Operands> struct GroupWalk {
     BARACUDA_FN GroupWalk(const Operands& operands, const Formula& f, const Static& memory) : p(operands), formula(f), of(memory) {
         first = blockIdx.x * p.group;
         rows = int(p.rows - first < p.group ? p.rows - first : p.group);
-        chunks = int((p.extent + CHUNK - 1) / CHUNK);
+        chunks = int((p.extent + CHUNK<T> - 1) / CHUNK<T>);
         batches = (rows + p.batch - 1) / p.batch;
         warps = int(blockDim.x) / LANES;
         warp = threadIdx.x / LANES;

@@ -15,7 +15,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     using Run = typename Formula::Run;
     static constexpr int EI = Operands::EI, RI = Operands::RI, EO = Operands::EO;
     static constexpr int SIZE = Pack<T>::SIZE;
-    static constexpr int STEPS = CHUNK / (LANES * SIZE);
+    static constexpr int STEPS = CHUNK<T> / (LANES * SIZE);
     static constexpr int COLUMNS = ACROSS * VC;
     static constexpr int IN_WARP = LANES / ACROSS;                // lanes of the tree that a warp holds side by side
     static constexpr int IN_THREAD = LANES / WARPS / IN_WARP;     // and those that a thread takes one after another
@@ -128,7 +128,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     // What one lane takes in of the thread's columns.
     BARACUDA_FN void lane(int number, Loaded* slots, State (&state)[VC]) const {
         Run run[VC];
-        const i64 first = chunk * CHUNK + number * SIZE;
+        const i64 first = chunk * CHUNK<T> + number * SIZE;
         const auto place = [first](int part) { return first + (part / PARTS * LANES * SIZE + part % PARTS * PART); };
         const int whole = whole_packs<T>(there ? p.extent - first : 0);
         const int parts = whole * PARTS;
@@ -232,8 +232,8 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
         }
         if (!there) return;
         constexpr int AT_ONCE = WARPS * IN_WARP;
-        for (int k = 0; k < CHUNK / AT_ONCE; ++k) {
-            const i64 element = chunk * CHUNK + k * AT_ONCE + warp * IN_WARP + down;
+        for (int k = 0; k < CHUNK<T> / AT_ONCE; ++k) {
+            const i64 element = chunk * CHUNK<T> + k * AT_ONCE + warp * IN_WARP + down;
             if (element >= p.extent) return;
             Loaded x[at_least_one(EI)];
             A y[at_least_one(EO)][VC];

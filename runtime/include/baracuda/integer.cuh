@@ -52,6 +52,16 @@ template <class I> BARACUDA_FN bool isinf(Integer<I>) { return false; }
 template <class I> BARACUDA_FN bool isfinite(Integer<I>) { return true; }
 template <class I> BARACUDA_FN bool signbit(Integer<I> x) { return x.value < I(0); }
 
+template <class I> BARACUDA_FN Integer<I> floor(Integer<I> x) { return x; }
+template <class I> BARACUDA_FN Integer<I> ceil(Integer<I> x) { return x; }
+template <class I> BARACUDA_FN Integer<I> trunc(Integer<I> x) { return x; }
+template <class I> BARACUDA_FN Integer<I> round(Integer<I> x) { return x; }
+template <class I> BARACUDA_FN Integer<I> fma(Integer<I> a, Integer<I> b, Integer<I> c) { return a * b + c; }
+// The difference of two integers is no more than an unsigned one of their width.
+template <class I> BARACUDA_FN double distance(Integer<I> a, Integer<I> b) {
+    return double(a.value < b.value ? b.bits() - a.bits() : a.bits() - b.bits());
+}
+
 // Quotients by 0 and what is left of them are 0, as in NumPy. The smallest integer divided by -1 is itself; some processors
 // trap there.
 template <class I> BARACUDA_FN bool is_minus_one(Integer<I> x) { return Integer<I>::IS_SIGNED && x.value == I(-1); }

@@ -35,7 +35,7 @@ template <class T, class Formula, class Operands> struct KeptRows {
         lane = threadIdx.x & (p.lanes() - 1);
         warp = threadIdx.x / LANES;
         warp_of_row = warp & (p.warps() - 1);
-        first = warp_of_row * CHUNK + lane * SIZE;
+        first = warp_of_row * CHUNK<T> + lane * SIZE;
         steps = whole_packs<T>(p.extent);
         packs = whole_packs<T>(p.extent - first);
     }

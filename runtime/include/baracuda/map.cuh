@@ -10,10 +10,9 @@
 namespace baracuda {
 
 constexpr int MAP_THREADS = 256;
-constexpr int MAP_UNROLL = 4;  // accesses that one thread keeps in flight for each operand
-// Those of contiguous operands: of a single input fewer, which more blocks make up for.
-BARACUDA_FN constexpr int contig_unroll(int inputs) { return inputs == 1 ? 2 : MAP_UNROLL; }
-// Those of strided operands: where their 64-bit offsets would fill the registers, fewer.
+// Elements of strided operands that one thread takes, and those of them at once: where 64-bit offsets would fill the
+// registers, fewer.
+constexpr int MAP_UNROLL = 4;
 template <class Offset> BARACUDA_FN constexpr int strided_unroll(int operands) {
     return sizeof(Offset) == 8 && operands > 2 ? MAP_UNROLL / 2 : MAP_UNROLL;
 }
@@ -62,6 +61,13 @@ template <class T, int SIZE, int IN, int FLAGS> struct InputPacks {
     BARACUDA_FN compute_t<T> at(int i, int s) const {
         return i < IN - FLAGS ? widen_at(number[i], s) : compute_t<T>(flag[i - (IN - FLAGS)].is_set(s));
     }
+    // All of input i, a bool as 1 or 0.
+    BARACUDA_FN Pack<T, SIZE> items(int i) const {
+        if (i < IN - FLAGS) return number[i];
+        Pack<T, SIZE> numbers;
+        for (int s = 0; s < SIZE; ++s) numbers.item[s] = rounded<T>(compute_t<T>(flag[i - (IN - FLAGS)].is_set(s)));
+        return numbers;
+    }
 };
 
 template <class T, class O> BARACUDA_FN Pack<O, PACKED<T, O>> converted_pack(const compute_t<T> (&x)[PACKED<T, O>]) {
@@ -89,26 +95,19 @@ BARACUDA_FN void map_pack(
         if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
 }
 
+// A pack a thread: memory is faster with more threads than with more packs for each.
 template <class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    constexpr int SIZE = PACKED<T, O>, UNROLL = contig_unroll(IN);
-    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * UNROLL) + threadIdx.x;
-
-    InputPacks<T, SIZE, IN, FLAGS> x[UNROLL];
-    BARACUDA_UNROLL
-    for (int u = 0; u < UNROLL; ++u) {
-        const i64 pack = tile + u * MAP_THREADS;
+    constexpr int SIZE = PACKED<T, O>;
+    const i64 index = i64(blockIdx.x) * MAP_THREADS + threadIdx.x;
+    if (index < p.packs) {
+        InputPacks<T, SIZE, IN, FLAGS> x;
         BARACUDA_UNROLL
-        for (int i = 0; i < IN; ++i)
-            if (pack < p.packs) x[u].load(p.in, i, pack * SIZE);
+        for (int i = 0; i < IN; ++i) x.load(p.in, i, index * SIZE);
+        map_pack<T, O>(x, p.out, [&](int) { return index * SIZE; }, formula);
     }
-    BARACUDA_UNROLL
-    for (int u = 0; u < UNROLL; ++u) {
-        const i64 pack = tile + u * MAP_THREADS;
-        if (pack < p.packs) map_pack<T, O>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
-        const i64 scalar = p.packs * SIZE + pack;
-        if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
-    }
+    const i64 scalar = p.packs * SIZE + index;
+    if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
 }
 
 // Operands of any strides, zero and negative ones included. Where `packed`, the innermost axis counts 16-byte packs, and

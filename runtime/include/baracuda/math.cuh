@@ -54,6 +54,22 @@ template <> struct limits<bf16> {
     static constexpr float epsilon = 0x1p-7f;
 };
 
+// The GNU C library reduces doubles beyond 105414350 to some 28 decimal places, which leaves few digits to results near 0;
+// what it does for long double is right everywhere.
+namespace detail {
+#if BARACUDA_ON_DEVICE
+#define BARACUDA_TURNED(name, long_name) \
+    BARACUDA_FN double name(double x) { return ::name(x); }
+#else
+#define BARACUDA_TURNED(name, long_name) \
+    BARACUDA_FN double name(double x) { return ::fabs(x) < 1e8 ? ::name(x) : double(::long_name(x)); }
+#endif
+BARACUDA_TURNED(sin, sinl)
+BARACUDA_TURNED(cos, cosl)
+BARACUDA_TURNED(tan, tanl)
+#undef BARACUDA_TURNED
+}  // namespace detail
+
 // Functions that CUDA and the C library both have.
 #define BARACUDA_MATH_1(name, float_name, double_name)             \
     BARACUDA_FN float name(float x) { return ::float_name(x); }    \
@@ -72,9 +88,9 @@ BARACUDA_MATH_1(log, logf, log)
 BARACUDA_MATH_1(log2, log2f, log2)
 BARACUDA_MATH_1(log10, log10f, log10)
 BARACUDA_MATH_1(log1p, log1pf, log1p)
-BARACUDA_MATH_1(sin, sinf, sin)
-BARACUDA_MATH_1(cos, cosf, cos)
-BARACUDA_MATH_1(tan, tanf, tan)
+BARACUDA_MATH_1(sin, sinf, baracuda::detail::sin)
+BARACUDA_MATH_1(cos, cosf, baracuda::detail::cos)
+BARACUDA_MATH_1(tan, tanf, baracuda::detail::tan)
 BARACUDA_MATH_1(asin, asinf, asin)
 BARACUDA_MATH_1(acos, acosf, acos)
 BARACUDA_MATH_1(atan, atanf, atan)
@@ -98,6 +114,7 @@ BARACUDA_MATH_2(copysign, copysignf, copysign)
 BARACUDA_MATH_2(nextafter, nextafterf, nextafter)
 BARACUDA_FN float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 BARACUDA_FN double fma(double x, double y, double z) { return ::fma(x, y, z); }
+BARACUDA_FN double distance(double x, double y) { return ::fabs(x - y); }
 
 BARACUDA_FN float hypot(float x, float y) { return ::hypotf(x, y); }
 // CUDA's double version is a last place too large where the result is nearly the largest number. This one takes from the

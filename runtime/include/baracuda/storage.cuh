@@ -205,14 +205,6 @@ template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> spread_
     return pack;
 }
 
-// As many flags as a pack has items, from an address that is a multiple of their number, as a pack of T.
-template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> load_flags(const void* from) {
-    struct alignas(COUNT) Flags { u8 item[COUNT]; };
-    const Flags flags = load_whole<Flags>(from);
-    Pack<T, COUNT> pack;
-    for (int s = 0; s < COUNT; ++s) pack.item[s] = flag_at<T>(flags.item, s);
-    return pack;
-}
 template <class T, int COUNT = Pack<T>::SIZE> BARACUDA_FN Pack<T, COUNT> load_pack(const T* from) {
     return load_whole<Pack<T, COUNT>>(from);
 }

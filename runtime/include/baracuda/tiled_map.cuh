@@ -22,17 +22,10 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     Axes<i64, IN + OUT> outer;
 };
 
-// The pack of input i at an element of it.
-template <class T, int COUNT, int IN, int FLAGS>
-BARACUDA_FN Pack<T, COUNT> pack_at(const void* const (&in)[IN], int i, i64 index) {
-    return i < IN - FLAGS ? load_pack<T, COUNT>(static_cast<const T*>(in[i]) + index)
-                          : load_flags<T, COUNT>(static_cast<const u8*>(in[i]) + index);
-}
-
 template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static constexpr u32 SIZE = PACKED<T, O>;
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
-    using Items = Pack<T, int(SIZE)>;
+    using Packs = InputPacks<T, int(SIZE), IN, FLAGS>;
     static constexpr u32 EDGE = ACROSS * SIZE;
     static constexpr u32 ROWS = 128;  // of all tiles of a block
     static constexpr u32 PACKS = ROWS * ACROSS;
@@ -98,38 +91,40 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     }
 
     BARACUDA_FN void read_packs() const {
-        Items x[IN][STEPS];
+        Packs x[STEPS];
         BARACUDA_UNROLL
         for (u32 u = 0; u < STEPS; ++u) {
             BARACUDA_UNROLL
             for (int i = 0; i < IN; ++i) {
                 const Part part = pack_part(u, i);
-                if (is_packed(i) && has(part)) x[i][u] = pack_at<T, int(SIZE), IN, FLAGS>(p.in, i, place(part, i));
+                if (is_packed(i) && has(part)) x[u].load(p.in, i, place(part, i));
             }
         }
         BARACUDA_UNROLL
         for (int i = 0; i < IN; ++i) {
             if (!is_packed(i)) continue;
-            if (is_turned(i)) turn(i, x[i]);
+            if (is_turned(i)) turn(i, x);
             else {
                 BARACUDA_UNROLL
                 for (u32 u = 0; u < STEPS; ++u) {
                     const Part part = pack_part(u, i);
-                    if (has(part)) store_pack(held + slot(i, part), x[i][u]);
+                    if (has(part)) store_pack(held + slot(i, part), x[u].items(i));
                 }
             }
         }
     }
     // What lies beyond the operands' extents is stored too where its neighbour is there, and never read.
-    BARACUDA_FN void turn(int i, const Items (&x)[STEPS]) const {
+    BARACUDA_FN void turn(int i, const Packs (&x)[STEPS]) const {
         BARACUDA_UNROLL
         for (u32 u = 0; u < STEPS; u += LINES) {
             const Part part = pack_part(u, i);
             if (!has(part)) continue;
             const u32 first = slot(i, part);
+            Pack<T, int(SIZE)> lines[LINES];
+            for (u32 line = 0; line < LINES; ++line) lines[line] = x[u + line].items(i);
             for (u32 s = 0; s < SIZE; ++s) {
                 Across across;
-                for (u32 line = 0; line < LINES; ++line) across.item[line] = x[u + line].item[s];
+                for (u32 line = 0; line < LINES; ++line) across.item[line] = lines[line].item[s];
                 store_whole(held + below(first, s), across);
             }
         }

@@ -2,7 +2,7 @@
 //
 // It depends on the row's length and the dtype, and on nothing else: not on the other rows, the strides,
 // the alignment, the number of blocks or the card. So a row has one result, whoever computes it.
-//   chunk   4096 consecutive elements of the row
+//   chunk   4096 consecutive elements of the row, in f64 2048
 //   lane    one of 32; lane l walks its elements (k * 32 + l) * SIZE + s of a chunk in order (SIZE: how many
 //           elements 16 bytes hold)
 //   merge   the 32 lanes of a chunk by a balanced binary tree, then the chunks by another
@@ -13,7 +13,8 @@
 namespace baracuda {
 
 constexpr int LANES = 32;
-constexpr int CHUNK = 4096;
+// A lane takes in what is a chunk's one element after the other: in f64, whose instructions take longer, fewer.
+template <class T> constexpr int CHUNK = sizeof(T) < 8 ? 4096 : 2048;
 constexpr u32 FULL_WARP = 0xffffffffu;
 
 // How many whole packs a lane takes in, where `left` elements of its chunk's row lie behind its first one.
@@ -21,7 +22,7 @@ template <class T> BARACUDA_FN int whole_packs(i64 left) {
     constexpr int SIZE = Pack<T>::SIZE, STRIDE = LANES * SIZE;
     if (left < SIZE) return 0;
     const i64 packs = (left - SIZE) / STRIDE + 1;
-    return packs < CHUNK / STRIDE ? int(packs) : CHUNK / STRIDE;
+    return packs < CHUNK<T> / STRIDE ? int(packs) : CHUNK<T> / STRIDE;
 }
 
 // A state as words, which are exchanged and chosen one by one.
