@@ -103,7 +103,8 @@ template <class Tiles, class Formula> struct ForwardOfBlock {
         BARACUDA_UNROLL
         for (int r = 0; r < ROWS; ++r) {
             const i64 row = first_row + lane_row(lane, r);
-            const int limit = at_most((row < p.shape.queries ? p.shape.keys_of(row) : 0) - first_key, Tiles::KEYS);
+            const i64 end = row < p.shape.queries ? p.shape.keys_of(row) : first_key;
+            const int limit = at_most(end - first_key, Tiles::KEYS);
             const i64 step = p.mask_stride[3];
             i64 at = place.batch * p.mask_stride[0] + place.head * p.mask_stride[1] + row * p.mask_stride[2]
                 + (first_key + unit_column(lane, 0)) * step;
