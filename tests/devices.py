@@ -169,7 +169,7 @@ def bundles() -> list[list[tuple[str, str]]]:
     size = _FULL
     for op in checkout_spec().ops.values():
         for direction in op.programs:
-            own = len({row.defines for row in all_rows() if (row.op, row.direction) == (op.name, direction)})
+            own = len({row.defines for row in _rows_of()[op.name, direction]})
             alone = op.family.template != "map" or size + own > _FULL
             if alone:
                 found.append([])
@@ -187,7 +187,7 @@ _FULL = 32
 def load_bundle(number: int, device: Device) -> None:
     """Load every kernel of a group of `bundles`, once."""
     members = bundles()[number]
-    rows = [row for row in all_rows() if (row.op, row.direction) in members]
+    rows = [row for member in members for row in _rows_of()[member]]
     if len(members) == 1:
         load_units(rows, device)
     else:
@@ -207,6 +207,15 @@ def _bundle_of() -> dict[tuple[str, str], int]:
 @functools.cache
 def all_rows() -> list[KernelRow]:
     return kernels(checkout_spec())
+
+
+@functools.cache
+def _rows_of() -> dict[tuple[str, str], list[KernelRow]]:
+    """The kernels of each op's directions."""
+    found: dict[tuple[str, str], list[KernelRow]] = {}
+    for row in all_rows():
+        found.setdefault((row.op, row.direction), []).append(row)
+    return found
 
 
 @functools.cache

@@ -6,6 +6,7 @@ Python's `ast` is walked with a list of what is allowed; nothing is passed to `e
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import math
 import operator
@@ -84,8 +85,9 @@ def reference(text: str, env: Mapping[str, Any], *, keep: bool = False, exact: b
     """
     walker = _Walker(env, exact)
     tree = parse_reference(text)
-    calls = any(isinstance(node, ast.Name) and node.id == "mpmath" for node in ast.walk(tree))
-    wide = [name for name, value in env.items() if _is_wide(value)]
+    names = _names(text)
+    calls = "mpmath" in names
+    wide = [name for name in names if name in env and _is_wide(env[name])]
     with np.errstate(all="ignore"):
         if not calls and not wide:
             return walker.run(tree)
@@ -124,13 +126,22 @@ def check_reference(text: str, known: set[str]) -> list[str]:
     return sorted(used)
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_reference(text: str) -> ast.expr:
-    """Python's tree of a reference expression."""
+    """Python's tree of a reference expression, for reading: equal texts have one."""
     try:
         return ast.parse(" ".join(text.split()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None) or 1
         raise FormulaError("this is no expression: something is missing or too much", column) from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[str, ...]:
+    """The names in a reference expression, each once."""
+    return tuple(
+        dict.fromkeys(node.id for node in ast.walk(parse_reference(text)) if isinstance(node, ast.Name))
+    )
 
 
 _WALKED = (

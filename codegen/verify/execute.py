@@ -13,7 +13,7 @@ from baracuda.codegen.verify.devices import Backend
 from baracuda.codegen.verify.floats import numpy_dtype, rounded, ulp_errors
 from baracuda.codegen.verify.layouts import ANY_LAYOUT, Placement
 from baracuda.codegen.verify.problems import Problem
-from baracuda.codegen.verify.reference import bound_holds, references, scales
+from baracuda.codegen.verify.reference import bound_holds, exact_terms, references, scales
 
 #: The bytes of memory that belongs to no tensor, and of outputs before they are written: a NaN in every kind.
 POISON = 0xFF
@@ -146,8 +146,9 @@ class Run:
     def errors(self, spec: Spec, outputs: Mapping[str, Any] | None = None) -> dict[str, float]:
         """The largest error of each output, in units in the last place of the problem's dtype."""
         outputs = self.outputs() if outputs is None else outputs
-        want = references(self.problem, self.known)
-        sizes = scales(spec, self.problem, self.known)
+        terms = exact_terms(self.problem, self.known)
+        want = references(self.problem, self.known, terms)
+        sizes = scales(spec, self.problem, self.known, terms)
         holds = bound_holds(spec, self.problem, self.known)
         found = {}
         for name, got in outputs.items():

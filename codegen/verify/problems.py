@@ -68,7 +68,7 @@ class Problem:
         fields = ",".join(f"{name}={value}" for name, value in self.fields.items())
         return f"{self.op.stem(self.direction)}/{self.dtype} {fields}".replace(" ", "")
 
-    @property
+    @functools.cached_property
     def domain(self) -> Shape:
         """The extents that the kernels run over."""
         domain = self.op.family.domain
@@ -86,7 +86,7 @@ class Problem:
         """The op's options and their values here."""
         return {name: str(self.fields.get(name, values[0])) for name, values in self.op.options.items()}
 
-    @property
+    @functools.cached_property
     def program(self) -> Program:
         """The formulas that serve it."""
         return program_of(self.op, self.direction, self.options)
@@ -105,6 +105,13 @@ class Problem:
 
     def descriptor(self, **changes: Any) -> Any:
         """The descriptor, with fields changed by name."""
+        return self._described(changes) if changes else self._descriptor
+
+    @functools.cached_property
+    def _descriptor(self) -> Any:
+        return self._described({})
+
+    def _described(self, changes: Mapping[str, Any]) -> Any:
         fields = {"kind": self.op.kind.lower(), "element": self.dtype, **self.fields, **changes}
         names = self.plan_class.DESCRIPTOR.RULES
         return self.plan_class.DESCRIPTOR(**{name: fields[name] for name in names if name in fields})
@@ -168,7 +175,11 @@ class Problem:
 
     def with_direction(self, direction: str) -> Problem:
         """The same problem in the other direction."""
-        return replace(self, direction=direction)
+        return self if direction == self.direction else self._turned
+
+    @functools.cached_property
+    def _turned(self) -> Problem:
+        return replace(self, direction="backward" if self.direction == "forward" else "forward")
 
     def with_fields(self, **changes: Any) -> Problem:
         """The problem with fields changed by name."""
@@ -177,16 +188,24 @@ class Problem:
     def shapes(self, direction: str | None = None) -> dict[str, Shape]:
         """The shapes of the tensors of a direction, this problem's own by default."""
         problem = self if direction is None else self.with_direction(direction)
-        found = problem.plan_class.shapes(problem.descriptor())
+        return dict(problem._shapes)
+
+    @functools.cached_property
+    def _shapes(self) -> dict[str, Shape]:
+        found = self.plan_class.shapes(self.descriptor())
         return {name: shape for name, (shape, _) in found.items()}
 
     def tensors(self, direction: str | None = None) -> tuple[str, ...]:
         """The tensors that the op's plan takes in a direction, required and optional, in the plan's order."""
-        direction = direction or self.direction
-        program = program_of(self.op, direction, self.options)
-        tensors = self.op.family.tensors(direction)
+        return self._tensors if direction is None else self.with_direction(direction)._tensors
+
+    @functools.cached_property
+    def _tensors(self) -> tuple[str, ...]:
+        program, tensors = self.program, self.op.family.tensors(self.direction)
         known = with_wholes({*program.read, *program.takes, *program.written}, tensors)
-        known -= self._never(direction)
+        # Without those whose condition does not hold.
+        found = self.plan_class.conditions(self.descriptor())
+        known -= {name for name, (holds, _) in found.items() if not holds}
         return tuple(name for name in tensors if name in known)
 
     def halves(self) -> dict[str, tuple[str, ...]]:
@@ -202,12 +221,6 @@ class Problem:
     def halved_axis(self) -> int | None:
         """The axis along which tensors hold two others; None where none do."""
         return self.fields[self.op.family.halves.axis][0] if self.op.family.halves and self.halves() else None
-
-    def _never(self, direction: str) -> set[str]:
-        """Tensors of a direction whose condition does not hold."""
-        problem = self.with_direction(direction)
-        found = problem.plan_class.conditions(problem.descriptor())
-        return {name for name, (holds, _) in found.items() if not holds}
 
     def inputs(self, direction: str | None = None) -> tuple[str, ...]:
         """Those of `tensors` that are read."""

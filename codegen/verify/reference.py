@@ -30,22 +30,23 @@ Arrays = Mapping[str, Any]
 EXACT = "exact"
 
 
-def references(problem: Problem, tensors: Arrays) -> dict[str, Any]:
+def references(problem: Problem, tensors: Arrays, terms: Arrays | None = None) -> dict[str, Any]:
     """The exact outputs of a problem, by name, in longdouble and of the outputs' shapes.
 
     Args:
         problem: the problem.
         tensors: the inputs of both directions, as far as references speak of them, in any dtype.
+        terms: what `exact_terms` gives, where it is known already.
     """
     shapes = problem.shapes()
     exact = {
         name: _fitted(problem, name, value, shapes[name])
-        for name, value in _unfitted(problem, tensors).items()
+        for name, value in (exact_terms(problem, tensors) if terms is None else terms).items()
     }
     return _joined(problem, exact)
 
 
-def scales(spec: Spec, problem: Problem, tensors: Arrays, exact: Arrays | None = None) -> dict[str, Any]:
+def scales(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None = None) -> dict[str, Any]:
     """The magnitude of each output that its error bound is a multiple of, where it may exceed its own.
 
     That is the op's `scale`, in which `exact` names the exact output. The gradient of a broadcast operand is
@@ -55,7 +56,7 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays, exact: Arrays | None =
         spec: has the monoids that scales name.
         problem: the problem.
         tensors: the inputs of both directions, as far as references speak of them.
-        exact: the exact outputs of a problem without sums and halves, where they are known already.
+        terms: what `exact_terms` gives, where it is known already.
     """
     shapes, summed = problem.shapes(), problem.summed()
     found: dict[str, Any] = {}
@@ -66,7 +67,7 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays, exact: Arrays | None =
     if not names:
         return found
     env = _environment(problem, tensors)
-    terms = _unfitted(problem, tensors) if exact is None else exact
+    terms = exact_terms(problem, tensors) if terms is None else terms
     for name in names:
         scale, size = problem.op.scale.get(name), None
         if scale is not None:
@@ -174,7 +175,8 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
     return env
 
 
-def _unfitted(problem: Problem, tensors: Arrays) -> dict[str, Any]:
+def exact_terms(problem: Problem, tensors: Arrays) -> dict[str, Any]:
+    """What the references give by name, before it is summed, joined to halves and given an output's shape."""
     env = _environment(problem, tensors)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # NumPy warns of empty rows and too few degrees of freedom: here they are asked for.
