@@ -29,6 +29,9 @@ __all__ = [
 
 DIGITS = 40
 
+#: Powers whose exponents are multiples of 1 / FINEST are products of a few that are kept.
+FINEST = 1 << 16
+
 #: Of pi, more digits than are computed with.
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
 
@@ -88,8 +91,22 @@ def power(base: Decimal, exponent: Decimal | int) -> Decimal:
     exponent = Decimal(exponent)
     if exponent == exponent.to_integral_value():
         return Decimal(base) ** exponent
-    # decimal's own ** computes the logarithm again for every exponent, at twice the cost.
-    return (exponent * log(base)).exp()
+    parts = exponent * FINEST
+    if parts != parts.to_integral_value():
+        # decimal's own ** computes the logarithm again for every exponent, at twice the cost.
+        return (exponent * log(base)).exp()
+    product, bits, sign = Decimal(1), int(abs(parts)), -1 if parts < 0 else 1
+    while bits:
+        lowest = bits & -bits
+        product *= _root(base, sign * lowest)
+        bits ^= lowest
+    return product
+
+
+@functools.lru_cache(maxsize=256)
+def _root(base: Decimal, parts: int) -> Decimal:
+    """`base ** (parts / FINEST)`."""
+    return (Decimal(parts) / FINEST * log(base)).exp()
 
 
 @functools.lru_cache(maxsize=64)
