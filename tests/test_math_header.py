@@ -114,7 +114,6 @@ UNARY: dict[str, tuple[Callable[[Any], Any], float, float, int]] = {
     "acosh": (mpmath.acosh, 1, BIG, 4),
     "atanh": (mpmath.atanh, -0.9999, 0.9999, 4),
     "erf": (mpmath.erf, -BIG, BIG, 2),
-    "erfc": (mpmath.erfc, -BIG, 150, 5),
     "erfinv": (mpmath.erfinv, -0.9999, 0.9999, 5),
     "tgamma": (mpmath.gamma, -34.6, 200, 10),
     "sigmoid": (lambda x: 1 / (1 + mpmath.exp(-x)), -BIG, BIG, 4),
