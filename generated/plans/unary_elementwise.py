@@ -1926,7 +1926,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 9.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.EXP: OpRecord(
