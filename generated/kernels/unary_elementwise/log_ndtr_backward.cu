@@ -1,9 +1,12 @@
 // log_ndtr_backward: gradients of logarithm of ndtr, accurate in both tails.
-//   h = max(gaussian(x / 2), smallest_subnormal)
-//   dx = dy * h * h * 0.3989422804014327 / ndtr(x) if x > 0 else dy * -x if x < -1.0e+10 else dy * log_ndtr_slope(x)
+//   a = min(x, 60)
+//   t = a * a
+//   upper = element_exp_product(dy, 0.3989422804014327 / ndtr(x), -t / 2, -fma(a, a, -t) / 2)
+//   dx = upper if x > 0 else dy * -x if x < -1.0e+10 else dy * log_ndtr_slope(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 #include <baracuda/normal.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -15,9 +18,11 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::gaussian(x / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x > A(0) ? dy * h * h * A(0.3989422804014327) / baracuda::ndtr(x)
-            : (x < A(-10000000000.0) ? dy * (-x) : dy * baracuda::log_ndtr_slope(x));
+        const A a = baracuda::min(x, A(60));
+        const A t = a * a;
+        const A upper = baracuda::element_exp_product<T>(dy, A(0.3989422804014327) / baracuda::ndtr(x), -t / A(2),
+            -baracuda::fma(a, a, -t) / A(2));
+        out[0] = x > A(0) ? upper : (x < A(-10000000000.0) ? dy * (-x) : dy * baracuda::log_ndtr_slope(x));
     }
 };
 

@@ -10,17 +10,16 @@ namespace baracuda {
 
 template <class T> constexpr bool is_short = sizeof(T) == 2;
 
-// 1 / x to within a last place of f32, in 16 bits to within some, for an x between 2^-120 and 2^120 in magnitude.
+// 1 / x, in 16 bits to within some last places of f32, for an x between 2^-120 and 2^120 in magnitude.
 template <class T> BARACUDA_FN compute_t<T> element_inverse(compute_t<T> x) {
 #if BARACUDA_ON_DEVICE
-    if constexpr (sizeof(compute_t<T>) == 4) {
+    if constexpr (is_short<T>) {
         float y;
         asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-        // Newton's step, which rounds as the division does. A NaN stays one.
-        return is_short<T> ? y : fma(y, fma(-x, y, 1.0f), y);
+        return y;
     }
 #endif
-    return compute_t<T>(1) / x;
+    return inverse_of_normal(x);
 }
 
 // x / y of two finite numbers, with the same range of y: Newton's step on the quotient spares a rounding.
@@ -48,16 +47,11 @@ BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, com
         const float half = quarter * quarter;
         return (x * half) * (y * half);
     } else {
-        using Of = ExpOf<F>;
-        const F shifted = fma(size, F(1.4426950408889634), Of::shift);
-        const F count = shifted - Of::shift;
-        const F rest = fma(count, -Of::high, size) + fma(count, -Of::low, low);
-        const F less_one = fma(rest * rest, exp_curve(rest), rest);
-        const i32 exponent = i32(u32(Of::bits(shifted)) - u32(Of::bits(Of::shift)));
-        const i32 quarter = exponent >> 2;
-        const F part = Of::power(quarter);
-        const F power_of_y = (y * part) * Of::power(exponent - 3 * quarter);
-        return (x * part) * part * fma(power_of_y, less_one, power_of_y);
+        const Exponential<F> e = exponential(size, low);
+        const i32 quarter = e.power >> 2;
+        const F part = ExpOf<F>::power(quarter);
+        const F power_of_y = (y * part) * ExpOf<F>::power(e.power - 3 * quarter);
+        return (x * part) * part * fma(power_of_y, e.less_one, power_of_y);
     }
 }
 

@@ -4,51 +4,69 @@
 
 namespace baracuda {
 
-// (a + 1/2) exp(a^2) erfc(a) for a >= 0, as a polynomial of t = (a - k) / (a + k), k = 4.3720703125.
-// Shepherd and Laframboise (1981): one polynomial for the whole half line. This k makes the first coefficient exact.
-BARACUDA_FN float erfcx_curve(float t) {
+// (a + s) exp(a^2) erfc(a) for a >= 0 as middle + t * steepness, a polynomial of t = (a - k) / (a + k).
+// Shepherd and Laframboise (1981): one polynomial for the whole half line. This s, nearly sqrt(pi) / 2, makes it level at
+// a = 0, where t is rounded most, and s sqrt(2) is nearly a number of either type; this k makes the middle one.
+template <class F> constexpr F erfcx_middle = F(0.6704998609381518);
+BARACUDA_FN float erfcx_steepness(float t) {
     return polynomial(
-        t, 0.61341304f, -0.068806f, 0.014681648f, 0.024615217f, -0.044070758f, 0.045912188f, -0.036850154f,
-        0.024198381f, -0.01311864f, 0.0058071576f, -0.0020073694f, 0.00040891257f, 4.7027752e-05f, -4.1062416e-05f);
+        t, -0.17104469f, 0.09162699f, -0.027987013f, -0.009712616f, 0.023067577f, -0.020944014f, 0.013132655f,
+        -0.006061737f, 0.0019189345f, -0.00024403905f, -0.00010791088f, 4.5585683e-05f);
 }
-BARACUDA_FN double erfcx_curve(double t) {
+BARACUDA_FN double erfcx_steepness(double t) {
     return polynomial(
-        t, 0.613413036243142, -0.06880600353973838, 0.014681761209557652, 0.024615231453324973, -0.04407258164596854,
-        0.04591195387224654, -0.03683905226115301, 0.02419976647165706, -0.013151202371730862, 0.005803337235856728,
-        -0.0019573249075797877, 0.00041413019693349606, 7.02746883895942e-06, -4.420919473878682e-05,
-        1.4791761345493961e-05, 2.2838164359948179e-07, -1.789081489898379e-06, 4.281786935354217e-07,
-        1.2978449751113456e-07, -8.151881180109555e-08, -3.950726008458925e-09, 1.1467915153072173e-08,
-        -5.570819889723695e-10, -1.3271448398553442e-09, 8.222659860882783e-11, 9.604087510310965e-11);
-}
-
-// The same of Mills' ratio: (1 + 3/2 a) exp(a^2/2) ndtr(-a), k = 3.9365234375.
-BARACUDA_FN float mills_curve(float t) {
-    return polynomial(
-        t, 0.66135055f, -0.059178438f, -0.04357222f, 0.08010423f, -0.063035525f, 0.029465089f, -0.0064896233f,
-        -0.0011650897f, 0.0010811652f, -2.8323053e-05f, -0.00014195967f, 9.24451e-06f, 1.4330845e-05f);
-}
-BARACUDA_FN double mills_curve(double t) {
-    return polynomial(
-        t, 0.6613505466854155, -0.05917844435907269, -0.043572228807766074, 0.08010438050202025, -0.06303529981809781,
-        0.02946387020139757, -0.006491482259148423, -0.0011608567659981755, 0.0010877507909464754,
-        -3.553575822932098e-05, -0.00015362286304932977, 1.523180934647682e-05, 2.491829770449706e-05,
-        -1.93974745928724e-06, -4.624757390381368e-06, -1.1343738579656395e-07, 8.880755616676983e-07,
-        1.7150875962367354e-07, -1.5251847126577414e-07, -6.956370516970529e-08, 1.7589824354610652e-08,
-        1.9093416260267934e-08, 4.767576084027161e-10, -3.5103316142916084e-09, -6.962969519338557e-10,
-        3.2831639262845775e-10, 1.0508466700787052e-10);
+        t, -0.17104469260751612, 0.09162697155668578, -0.02798681305835302, -0.009712209338223983,
+        0.023065892263206676, -0.02094728240935433, 0.013138993314810884, -0.006050407734235776, 0.0019065684173550797,
+        -0.000263301126289863, -9.475106333325402e-05, 6.164119290486817e-05, -7.5517995087547036e-06,
+        -5.558831312565724e-06, 2.224655416028038e-06, 3.130724187572633e-07, -3.576419570086663e-07,
+        2.4375820331125664e-09, 5.072475699249605e-08, -4.33686665876829e-09, -6.300378174293061e-09,
+        7.982646904313484e-10, 4.943788259825728e-10, -7.084665018600571e-11);
 }
 
-template <class F> BARACUDA_FN F erfcx_of_positive(F a) {
-    return erfcx_curve(folded(a, F(4.3720703125))) / (a + F(0.5));
+// k and s of erfcx, and those of Mills' ratio, which is erfcx(a / sqrt(2)) / 2.
+template <class F> struct ErfcxOf {
+    static constexpr F k = F(3.94921875), s = F(0.88623046875);
+    static constexpr F mills_k = F(5.585038717028121), mills_s = F(1.2533191482945154);
+};
+
+// The curve at an a of at most 1e18, and 1 / (a + s); both by one division.
+template <class F> struct ErfcxParts {
+    Rounded<F> curve;
+    F inverse;
+};
+template <class F> BARACUDA_FN ErfcxParts<F> erfcx_parts(F a, F k, F s) {
+    const F far = a + k, near = a + s, inverse = inverse_of_normal(far * near);
+    const F t = (a - k) * (near * inverse);
+    return {sum_of_larger(erfcx_middle<F>, t * erfcx_steepness(t)), far * inverse};
+}
+// x - value * (a + s) for a value near x / (a + s), where the rounding of neither factor counts.
+template <class F> BARACUDA_FN F quotient_error(F x, F value, F a, F s) { return fma(-value, s, fma(-value, a, x)); }
+
+template <class F> BARACUDA_FN Rounded<F> erfcx_of_positive(F a) {
+    constexpr F s = ErfcxOf<F>::s;
+    const ErfcxParts<F> parts = erfcx_parts(a, ErfcxOf<F>::k, s);
+    const F curve = parts.curve.value, value = curve * parts.inverse;
+    return {value, (quotient_error(curve, value, a, s) + parts.curve.rest) * parts.inverse};
 }
 
 // exp(x^2) erfc(x)
 template <class F> BARACUDA_FN F erfcx(F x) {
-    const F positive = erfcx_of_positive(abs(x));
+    const F size = abs(x);
+    if (size > F(1e18)) return x > F(0) ? F(0.5641895835477563) / x : inf<F>;
+    const Rounded<F> split = erfcx_of_positive(size);
+    const F positive = split.value + split.rest;
     if (!(x < F(0))) return positive;
     const F a = max(x, F(sizeof(F) == 4 ? -12 : -28));  // far beyond, the result is infinite
     const F high = a * a;
     return times_exp(F(2), high, square_error(a, high)) - positive;
+}
+
+// 1 - erf(x)
+template <class F> BARACUDA_FN F erfc(F x) {
+    const F a = min(abs(x), F(sizeof(F) == 4 ? 11 : 28));  // far beyond, the tail is zero
+    const F high = a * a;
+    const F tail = times_exp(erfcx_of_positive(a), -high, -square_error(a, high));
+    return x < F(0) ? F(2) - tail : tail;
 }
 
 // The same of -erfcx'(a) (a + 3/4)^2, k = 3.91015625: 2 a erfcx(a) - 2 / sqrt(pi) has no digits left for a large a.
@@ -75,24 +93,36 @@ template <class F> BARACUDA_FN F erfcx_slope(F x) {
     return -(erfcx_slope_curve(folded(x, F(3.91015625))) / below) / below;
 }
 
-// ndtr(-a) / exp(-a^2/2) for a >= 0
-template <class F> BARACUDA_FN F mills_ratio(F a) {
-    return mills_curve(folded(a, F(3.9365234375))) / fma(a, F(1.5), F(1));
+// ndtr(-a) / exp(-a^2/2) for 0 <= a <= 1e18
+template <class F> BARACUDA_FN Rounded<F> split_mills_ratio(F a) {
+    constexpr F s = ErfcxOf<F>::mills_s, root = F(0.7071067811865476);
+    constexpr F root_rest = F(sizeof(F) == 4 ? 1.2101617104478969e-8 : -4.833646656726457e-17);
+    const ErfcxParts<F> parts = erfcx_parts(a, ErfcxOf<F>::mills_k, s);
+    const F curve = parts.curve.value, product = curve * root, value = product * parts.inverse;
+    const F rest = fma(parts.curve.rest, root, fma(curve, root_rest, fma(curve, root, -product)));
+    return {value, (quotient_error(product, value, a, s) + rest) * parts.inverse};
 }
-// normal_density(a) / ndtr(-a) for a >= 0; nothing overflows before it does.
+template <class F> BARACUDA_FN F mills_ratio(F a) {
+    const Rounded<F> split = split_mills_ratio(min(a, F(1e18)));
+    return split.value + split.rest;
+}
+// normal_density(a) / ndtr(-a) for a >= 0; beyond 1e18 it rounds to a.
 template <class F> BARACUDA_FN F inverse_mills_ratio(F a) {
-    return F(4 * 0.3989422804014327) * fma(a, F(0.375), F(0.25)) / mills_curve(folded(a, F(3.9365234375)));
+    const F t = (a - ErfcxOf<F>::mills_k) / (a + ErfcxOf<F>::mills_k);
+    const F curve = fma(t, erfcx_steepness(t), erfcx_middle<F>);
+    return a > F(1e18) ? a : (a + ErfcxOf<F>::mills_s) / curve * F(0.5641895835477563);
 }
 
-// factor * exp(-a^2/2) for a >= 0
-template <class F> BARACUDA_FN F times_bell(F factor, F a) {
-    const F size = min(a, F(sizeof(F) == 4 ? 16 : 40));  // far beyond, the result is zero
-    const F high = F(-0.5) * size * size;
-    return times_exp(factor, high, fma(F(-0.5) * size, size, -high));
+// |x|, or a size from where on nothing is left of exp(-x^2/2).
+template <class F> BARACUDA_FN F bell_size(F x) { return min(abs(x), F(sizeof(F) == 4 ? 16 : 40)); }
+// factor * exp(-a^2/2) for an a of bell_size
+template <class F, class Factor> BARACUDA_FN F times_bell(Factor factor, F a) {
+    const F high = F(-0.5) * a * a;
+    return times_exp(factor, high, fma(F(-0.5) * a, a, -high));
 }
 
 // exp(-x^2/2) / sqrt(2 pi)
-template <class F> BARACUDA_FN F normal_density(F x) { return times_bell(F(0.3989422804014327), abs(x)); }
+template <class F> BARACUDA_FN F normal_density(F x) { return times_bell(F(0.3989422804014327), bell_size(x)); }
 
 // exp(-x^2)
 template <class F> BARACUDA_FN F gaussian(F x) {
@@ -101,22 +131,23 @@ template <class F> BARACUDA_FN F gaussian(F x) {
     return times_exp(F(1), -high, -square_error(size, high));
 }
 
-// (ndtr(x) - 1/2) / x as a polynomial of z = x^2 for |x| <= 3/4.
+// (ndtr(x) - 1/2) / x as a polynomial of z = x^2 for |x| <= 1.
 BARACUDA_FN float ndtr_curve(float z) {
-    return polynomial(z, 0.3989423f, -0.0664903f, 0.009972361f, -0.0011813189f, 0.000102970516f);
+    return polynomial(z, 0.3989423f, -0.06649036f, 0.009973329f, -0.001186344f, 0.0001135023f, -7.660538e-06f);
 }
 BARACUDA_FN double ndtr_curve(double z) {
     return polynomial(
-        z, 0.3989422804014327, -0.06649038006690544, 0.009973557010035243, -0.0011873282154673639,
-        0.00011543468746461614, -9.444655251026647e-06, 6.659652604009616e-07, -4.121637794475137e-08,
-        2.257799209608136e-09, -9.955441369415454e-11);
+        z, 0.3989422804014327, -0.06649038006690544, 0.009973557010035806, -0.001187328215480253,
+        0.00011543468761421087, -9.444656248413156e-06, 6.659693114915888e-07, -4.122657837266453e-08,
+        2.2733770173468317e-09, -1.1285002144059668e-10, 5.003033458919368e-12, -1.6878231631896875e-13);
 }
 
 // The probability that a normal variable is at most x.
 template <class F> BARACUDA_FN F ndtr(F x) {
     const F z = x * x;
-    if (z <= F(0.5625)) return fma(x, ndtr_curve(z), F(0.5));
-    const F tail = times_bell(mills_ratio(abs(x)), abs(x));
+    if (z <= F(1)) return fma(x, ndtr_curve(z), F(0.5));
+    const F a = bell_size(x);
+    const F tail = times_bell(split_mills_ratio(a), a);
     return x > F(0) ? F(1) - tail : tail;
 }
 

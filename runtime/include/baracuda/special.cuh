@@ -38,18 +38,55 @@ BARACUDA_FN double exp_curve(double x) {
         2.5106262550879078e-08, 2.0915433598076003e-09);
 }
 
-// factor * exp(high + low), where |low| is far below 1 and |high| below 170 (f64: 1400); the factor is no extreme.
-// The power of two comes last, so that no result is lost on the way, and a subnormal one is rounded in one place only.
-template <class F> BARACUDA_FN F times_exp(F factor, F high, F low) {
+// exp(high + low) as (1 + less_one) * 2^power, where |low| is far below 1 and |high| below 170 (f64: 1480).
+template <class F> struct Exponential {
+    F less_one;
+    i32 power;
+};
+template <class F> BARACUDA_FN Exponential<F> exponential(F high, F low) {
     using Of = ExpOf<F>;
     const F shifted = fma(high, F(1.4426950408889634), Of::shift);
     const F count = shifted - Of::shift;
     const F rest = fma(count, -Of::high, high) + fma(count, -Of::low, low);
-    const F less_one = fma(rest * rest, exp_curve(rest), rest);
-    const i32 power = i32(u32(Of::bits(shifted)) - u32(Of::bits(Of::shift)));
-    const i32 half = power >> 1;
-    return fma(factor, less_one, factor) * Of::power(half) * Of::power(power - half);
+    return {fma(rest * rest, exp_curve(rest), rest), i32(u32(Of::bits(shifted)) - u32(Of::bits(Of::shift)))};
 }
+
+// The power of two comes last, so that no result is lost on the way, and a subnormal one is rounded in one place only.
+template <class F> BARACUDA_FN F times_power(F x, i32 power) {
+    const i32 half = power >> 1;
+    return x * ExpOf<F>::power(half) * ExpOf<F>::power(power - half);
+}
+
+// factor * exp(high + low); the factor is no extreme.
+template <class F> BARACUDA_FN F times_exp(F factor, F high, F low) {
+    const Exponential<F> e = exponential(high, low);
+    return times_power(fma(factor, e.less_one, factor), e.power);
+}
+
+// A number and what rounding took from it.
+template <class F> struct Rounded {
+    F value, rest;
+};
+template <class F> BARACUDA_FN Rounded<F> sum_of_larger(F larger, F smaller) {
+    const F sum = larger + smaller;
+    return {sum, smaller - (sum - larger)};
+}
+template <class F> BARACUDA_FN F times_exp(Rounded<F> factor, F high, F low) {
+    const Exponential<F> e = exponential(high, low);
+    return times_power(factor.value + fma(factor.value, e.less_one, factor.rest), e.power);
+}
+
+// 1 / x for an x between 2^-125 and 2^125: the division's own steps on the device, without its branches.
+BARACUDA_FN float inverse_of_normal(float x) {
+#if BARACUDA_ON_DEVICE
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return fma(y, fma(-x, y, 1.0f), y);
+#else
+    return 1.0f / x;
+#endif
+}
+BARACUDA_FN double inverse_of_normal(double x) { return 1.0 / x; }
 
 // (a - k) / (a + k) for a >= 0, where polynomials cover the half line; a small a keeps its digits.
 template <class F> BARACUDA_FN F folded(F a, F k) {
