@@ -69,8 +69,13 @@ def nvrtc(session: nox.Session) -> list[str]:
 
 
 def workers(session: nox.Session) -> list[str]:
-    """Return pytest's options for parallel tests: one process a core, and one in all on a GPU."""
+    """Return the option for parallel work: one process a core, and one in all on a GPU."""
     return [] if wants_cuda(session) else ["-n", str(min(4, os.cpu_count() or 1))]
+
+
+def parallel(session: nox.Session) -> list[str]:
+    """Return pytest's options: a process takes neighbours, which share kernels, fixtures and references."""
+    return [*workers(session), "--dist", "worksteal"] if workers(session) else []
 
 
 @nox.session
@@ -79,7 +84,7 @@ def tests(session: nox.Session) -> None:
     install(session, "test", *nvrtc(session))
     if not session.posargs:
         session.run("python", "tests/warm_cache.py", *workers(session))
-    session.run("pytest", *workers(session), "--ignore=tests/torch", *session.posargs)
+    session.run("pytest", *parallel(session), "--ignore=tests/torch", *session.posargs)
 
 
 @nox.session
@@ -87,7 +92,7 @@ def tests_torch(session: nox.Session) -> None:
     """Compare with PyTorch, and hand its tensors over."""
     install(session, "test", *nvrtc(session))
     session.install(TORCH)
-    session.run("pytest", *workers(session), "tests/torch", *session.posargs)
+    session.run("pytest", *parallel(session), "tests/torch", *session.posargs)
 
 
 @nox.session

@@ -54,6 +54,14 @@ def device(request: pytest.FixtureRequest) -> Device:
     return Device(request.config.getoption("--device"), 0)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _shared_libraries(device: Device) -> Iterator[None]:
+    from devices import plans_share_libraries
+
+    with plans_share_libraries(device):
+        yield
+
+
 @pytest.fixture(scope="session")
 def spec() -> Spec:
     """Return the checkout's spec."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.resources
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
+from baracuda import kernels as kernels_of_plans
 from baracuda.codegen import kernels, load_spec, verify
+from baracuda.compile import loader, pack
+from baracuda.compile.cache import FOLDER_VARIABLE
 from baracuda.compile.loader import preload
 from baracuda.compile.unit import Unit
 
@@ -197,6 +202,35 @@ def load_bundle(number: int, device: Device) -> None:
 def load_op(op: str, direction: str, device: Device) -> None:
     """Load every kernel of an op's direction, and those that are compiled with them."""
     load_bundle(_bundle_of()[op, direction], device)
+
+
+@contextlib.contextmanager
+def plans_share_libraries(device: Device) -> Iterator[None]:
+    """Plans of the checkout that a test selects load the group that their kernels are in, as `load_op` does.
+
+    Else each unit that no test of an op loaded before would be compiled again, alone.
+    Tests with a folder, packs or modules of their own get what they ask for.
+    """
+    modules, folder = loader._modules, os.environ.get(FOLDER_VARIABLE)
+
+    def preload_group(units: Iterable[Unit], device: Device, *rest: Any, **options: Any) -> Any:
+        units = list(units)
+        usual = loader._modules is modules and os.environ.get(FOLDER_VARIABLE) == folder
+        if usual and loader.jit_allowed() and not pack.loaded_packs():
+            for unit in units:
+                if unit not in modules and unit in _bundle_of_unit():
+                    load_bundle(_bundle_of_unit()[unit], device)
+        return preload(units, device, *rest, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if device.kind == "host":
+            patch.setattr(kernels_of_plans, "preload", preload_group)
+        yield
+
+
+@functools.cache
+def _bundle_of_unit() -> dict[Unit, int]:
+    return {unit_of(row): _bundle_of()[row.op, row.direction] for row in all_rows()}
 
 
 @functools.cache
