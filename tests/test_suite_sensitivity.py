@@ -79,7 +79,10 @@ def bring_near(problem, values):
 
 
 def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
-    """What the checks find: the reference, layouts, guards, orders of threads; each with a case's number."""
+    """What the checks find: the reference, layouts, guards, orders of threads; each with a case's number.
+
+    One by one, so that who looks for any fault need not run all cases.
+    """
     orders = ORDERS if backend.kind == "host" else ORDERS[:1]
     options = {"every_option": False, "broadcast": True, "package": package}
     problems = verify.problems(op, direction, DTYPE, SHAPES, **options)
@@ -96,7 +99,6 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
         monkeypatch.setattr(column_sums, "LEAST_ROWS", 8)  # so that a few rows are several batches of a group
         held = [verify.problems(op, direction, dtype, [shape], **options)[0] for dtype, shape in HELD]
         cases += [Case(problem, ["contiguous"] * len(orders)) for problem in held]
-    found = set()
     for turn, (problem, several, preference, spoiled, unwanted) in enumerate(cases):
         profile = PROFILES[turn % len(PROFILES)] if spoiled is None else "normal"
         values = verify.inputs_for(problem, profile, every=turn % 3 > 0)
@@ -120,13 +122,12 @@ def faults(spec, backend, monkeypatch, op, direction, package, *, long=False):
                     place == 0
                     and max(prepared.errors(spec, got).values(), default=0) > problem.ulp[problem.dtype]
                 ):
-                    found.add((turn, "a large error"))
+                    yield turn, "a large error"
             if any(other != results[0] for other in results):
-                found.add((turn, "layouts or orders of threads differ"))
+                yield turn, "layouts or orders of threads differ"
         # A write out of place, or threads that wait for ever.
         except (verify.GuardError, DriverError) as error:
-            found.add((turn, str(error)))
-    return found
+            yield turn, str(error)
 
 
 def tiled(op, direction, options):
@@ -168,9 +169,10 @@ def shows(spec, backend, monkeypatch, op, direction, package, *, long=False):
     """Whether a package's kernel fails where the checkout's own passes."""
     if (op.stem(direction), long) not in CLEAN:
         found = faults(spec, backend, monkeypatch, op, direction, verify.GENERATED, long=long)
-        CLEAN[op.stem(direction), long] = found
+        CLEAN[op.stem(direction), long] = set(found)
     clean = CLEAN[op.stem(direction), long]
-    return bool(faults(spec, backend, monkeypatch, op, direction, package, long=long) - clean)
+    found = faults(spec, backend, monkeypatch, op, direction, package, long=long)
+    return any(fault not in clean for fault in found)
 
 
 def source_of(op, direction):
