@@ -55,10 +55,13 @@ def device(request: pytest.FixtureRequest) -> Device:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _shared_libraries(device: Device) -> Iterator[None]:
+def _shared_libraries(request: pytest.FixtureRequest) -> Iterator[None]:
     from devices import plans_share_libraries
 
-    with plans_share_libraries(device):
+    from baracuda.tensor import Device
+
+    # Not by the fixture: some tests have a parameter of its name.
+    with plans_share_libraries(Device(request.config.getoption("--device"), 0)):
         yield
 
 

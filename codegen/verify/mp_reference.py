@@ -18,7 +18,7 @@ from baracuda.codegen.formula import FUNCTIONS
 from baracuda.codegen.formula.numeric import to_mpmath, to_wide
 from baracuda.codegen.formula.specials import Special
 from baracuda.codegen.spec.model import Spec
-from baracuda.codegen.verify.floats import WIDE, ulp_errors
+from baracuda.codegen.verify.floats import WIDE, integer_bits, ulp_errors
 from baracuda.codegen.verify.problems import Problem
 from baracuda.codegen.verify.reference import bound_holds, parts_of, scales
 
@@ -138,6 +138,7 @@ def references(
         "np": _Module(_NUMPY.__getitem__),
         "special": _Module(_special),
         "inf": mpmath.inf,
+        "integer_bits": integer_bits(problem.dtype),
     }
     found = []
     with mpmath.workprec(bits), np.errstate(all="ignore"):

@@ -138,7 +138,8 @@ class BinaryParamPlan(Plan):
         z = near + t * (far - near)
         beyond = z > far if far > 0 else z < far
         rounded = epsilon > 0.0001
-        between = z if rounded or beyond == (t > 1) or isnan(z) else far
+        kept = t != 1 and beyond == (t > 1)
+        between = z if rounded or kept or isnan(z) else far
         mixed = a * rest + b * w
         y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
 

@@ -10,7 +10,8 @@
 //   z = near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
 //   rounded = epsilon > 0.0001
-//   between = z if rounded or beyond == (t > 1) or isnan(z) else far
+//   kept = t != 1 and beyond == (t > 1)
+//   between = z if rounded or kept or isnan(z) else far
 //   mixed = a * rest + b * w
 //   y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -40,7 +41,8 @@ struct Formula {
         const A z = near + t * (far - near);
         const bool beyond = far > A(0) ? z > far : z < far;
         const bool rounded = A(baracuda::limits<T>::epsilon) > A(0.0001);
-        const A between = (rounded | (beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
+        const bool kept = (t != A(1)) & (beyond == (t > A(1)));
+        const A between = (rounded | kept | baracuda::isnan(z)) ? z : far;
         const A mixed = a * rest + b * w;
         out[0] = at_b ? b : ((at_a | (a == b)) ? a : ((a < A(0)) != (b < A(0)) ? mixed : between));
     }

@@ -201,8 +201,8 @@ BARACUDA_FN double ndtri_tail(double probability) {
     // Halley's step on the logarithm, which no tail loses.
     const double ratio = mills_ratio(a);
     const double inverse_slope = 2.5066282746310007 * ratio;
-    const double off = (fma(-0.5 * a, a, -log_probability) + log(ratio)) * inverse_slope;
-    return a + off / (1.0 + 0.5 * off * (1.0 / inverse_slope - a));
+    const double missed = (fma(-0.5 * a, a, -log_probability) + log(ratio)) * inverse_slope;
+    return a + missed / (1.0 + 0.5 * missed * (1.0 / inverse_slope - a));
 }
 
 // The inverse of ndtr.
