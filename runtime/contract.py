@@ -119,6 +119,7 @@ class OpRecord:
         target: the descriptor's field with the element kind of the outputs, empty where it has none.
         sum_inputs: of outputs of a map that may be sums, those of `inputs` that they depend on, if not all.
         column_outputs: tensors with an element a column, each a sum over the rows.
+        packs: of 16 bytes that a thread of a contiguous map takes.
         tiles: the tiles of attention, an element kind.
     """
 
@@ -148,6 +149,7 @@ class OpRecord:
     target: str = ""
     sum_inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
+    packs: int = 1
     tiles: Mapping[str, TileRecord] = field(default_factory=dict)
 
 

@@ -129,6 +129,7 @@ def _form(op: Any, direction: str) -> Any:
             program.inputs,
             program.outputs,
             tuple(sorted({value.kind for value in program.attributes})),
+            program.packs,
         )
         for program in programs
     )

@@ -105,6 +105,7 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
     return {
         "inputs": program.inputs,
         "flags": program.flags,
+        "packs": program.packs,
         "sizes": ", ".join(map(str, sizes)),
         "outputs": program.outputs,
         "attributes": _attributes(program.attributes),

@@ -410,6 +410,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "flags": _tuple(program.flags) if program.flags else "",
         "target": op.family.target() or "",
+        "packs": program.packs,
         "sum_inputs": {
             name: _tuple(reads)
             for name in (summed_outputs(op, program) if op.family.template == "map" else ())

@@ -172,6 +172,7 @@ class Program:
         column_lets: named values of the element that their formulas need.
         column_results: formulas of `column_outputs`.
         ulp: error bounds a dtype, where they are not the op's.
+        packs: of 16 bytes that a thread of a contiguous map takes.
         number: what formulas see of elements: compute, or whole where all dtypes are those of integers.
     """
 
@@ -202,6 +203,7 @@ class Program:
     known_lets: tuple[Statement, ...] = ()
     known_values: Mapping[str, str] = field(default_factory=dict)
     ulp: Mapping[str, float] = field(default_factory=dict)
+    packs: int = 1
     number: str = "compute"
 
     @property

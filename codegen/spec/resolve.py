@@ -261,7 +261,9 @@ def _resolve_op(
             if program is None:
                 failed = True
                 break
-            program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems))
+            program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems), packs=block.packs)
+            if block.packs > 1 and family.template != "map":
+                problems.add((*where, "packs"), f"{family.template} has none", "leave it out")
             if direction in programs:
                 alternatives.append(program)
             else:
@@ -407,6 +409,8 @@ def _check_addition(block: schema.Direction, extra: schema.Direction, path: Path
     """What an option adds is not there without it, and depends on no other option."""
     if extra.ulp:
         problems.add((*path, "ulp"), "bounds are those of a whole direction", "beside the `by`")
+    if extra.packs > 1:
+        problems.add((*path, "packs"), "packs are those of a whole direction", "beside the `by`")
     for name in extra.by:
         problems.add((*path, f"by {name}"), "a `by` inside a `by`", "beside it")
     for word in ("let", "row", "takes", "outputs"):
@@ -440,6 +444,7 @@ def _with_options(
             takes={**block.takes, **extra.takes},
             by=block.by,
             ulp=block.ulp,
+            packs=block.packs,
             outputs={**block.outputs, **extra.outputs},
         )
     return block, places

@@ -264,6 +264,11 @@ class Direction(Model):
     ulp: dict[str, int | float] = Field(
         default={}, description="error bounds of this direction, where they are not the op's"
     )
+    packs: Literal[1, 2, 4] = Field(
+        default=1,
+        description="packs of 16 bytes that a thread of a contiguous map takes: more than one where its "
+        "formulas take so many instructions that few threads with more work each are faster",
+    )
     by: dict[str, dict[str, Direction]] = {}
     outputs: dict[Identifier, Expression] = {}
 

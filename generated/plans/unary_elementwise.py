@@ -1441,6 +1441,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.GELU_TANH: OpRecord(
             name="gelu_tanh",
@@ -1458,6 +1459,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.MISH: OpRecord(
             name="mish",
@@ -1475,6 +1477,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
             name="log_sigmoid",
@@ -3685,6 +3688,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.LOGIT: OpRecord(
             name="logit",

@@ -109,6 +109,26 @@ case(
     ],
 )
 case(
+    "packs of an option",
+    ("        split:\n", "        split:\n          packs: 2\n"),
+    errors=[
+        (
+            "packs: 2",
+            "ops.total.backward.by ties.split.packs: packs are those of a whole direction (beside the `by`)",
+        ),
+    ],
+)
+case(
+    "packs of what is no map",
+    ("      row: {n: matches(x > 0)}\n", "      packs: 2\n      row: {n: matches(x > 0)}\n"),
+    errors=[("packs: 2", "ops.total.forward.packs: aggregate has none (leave it out)")],
+)
+case(
+    "more packs than registers hold",
+    ("      let: {rest: 1 - weight}\n      y:", "      packs: 5\n      let: {rest: 1 - weight}\n      y:"),
+    errors=[("packs: 5", "ops.mix.forward.packs: is 5 (want 1, 2 or 4)")],
+)
+case(
     "an option inside an option",
     ("        split:\n", "        split:\n          by ties: {}\n"),
     errors=[

@@ -95,19 +95,32 @@ BARACUDA_FN void map_pack(
         if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
 }
 
+// PACKS a thread.
+template <int PACKS, class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
+BARACUDA_FN void map_contig_packs(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
+    constexpr int SIZE = PACKED<T, O>;
+    const i64 tile = i64(blockIdx.x) * (MAP_THREADS * PACKS) + threadIdx.x;
+    InputPacks<T, SIZE, IN, FLAGS> x[PACKS];
+    BARACUDA_UNROLL
+    for (int u = 0; u < PACKS; ++u) {
+        const i64 pack = tile + u * MAP_THREADS;
+        BARACUDA_UNROLL
+        for (int i = 0; i < IN; ++i)
+            if (pack < p.packs) x[u].load(p.in, i, pack * SIZE);
+    }
+    BARACUDA_UNROLL
+    for (int u = 0; u < PACKS; ++u) {
+        const i64 pack = tile + u * MAP_THREADS;
+        if (pack < p.packs) map_pack<T, O>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
+        const i64 scalar = p.packs * SIZE + pack;
+        if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
+    }
+}
+
 // A pack a thread: memory is faster with more threads than with more packs for each.
 template <class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
-    constexpr int SIZE = PACKED<T, O>;
-    const i64 index = i64(blockIdx.x) * MAP_THREADS + threadIdx.x;
-    if (index < p.packs) {
-        InputPacks<T, SIZE, IN, FLAGS> x;
-        BARACUDA_UNROLL
-        for (int i = 0; i < IN; ++i) x.load(p.in, i, index * SIZE);
-        map_pack<T, O>(x, p.out, [&](int) { return index * SIZE; }, formula);
-    }
-    const i64 scalar = p.packs * SIZE + index;
-    if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
+    map_contig_packs<1, T, O>(p, formula);
 }
 
 // Operands of any strides, zero and negative ones included. Where `packed`, the innermost axis counts 16-byte packs, and
