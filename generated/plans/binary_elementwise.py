@@ -111,7 +111,8 @@ def _lerp_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]
     rest = 1 - weight
     at_a = weight == 0
     at_b = weight == 1
-    return (rest, abs(weight), weight, at_a, at_b)
+    size = abs(weight)
+    return (rest, size, weight, at_a, at_b)
 
 
 def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -133,7 +134,8 @@ class BinaryParamPlan(Plan):
         toward_b = abs(a) <= abs(b)
         near = a if toward_b else b
         far = b if toward_b else a
-        w = copysign(max(abs(weight), smallest_subnormal), weight)
+        size = abs(weight)
+        w = copysign(max(size, smallest_subnormal), weight)
         t = w if toward_b else rest
         z = near + t * (far - near)
         beyond = z > far if far > 0 else z < far

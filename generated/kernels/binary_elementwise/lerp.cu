@@ -5,7 +5,8 @@
 //   toward_b = abs(a) <= abs(b)
 //   near = a if toward_b else b
 //   far = b if toward_b else a
-//   w = copysign(max(abs(weight), smallest_subnormal), weight)
+//   size = abs(weight)
+//   w = copysign(max(size, smallest_subnormal), weight)
 //   t = w if toward_b else rest
 //   z = near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
@@ -25,7 +26,7 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A rest;  // 1 - weight
-    A factor0;  // abs(weight)
+    A size;  // abs(weight)
     A weight;
     bool at_a;  // weight == 0
     bool at_b;  // weight == 1
@@ -36,7 +37,7 @@ struct Formula {
         const bool toward_b = baracuda::abs(a) <= baracuda::abs(b);
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
-        const A w = baracuda::copysign(baracuda::max(factor0, A(baracuda::limits<A>::smallest_subnormal)), weight);
+        const A w = baracuda::copysign(baracuda::max(size, A(baracuda::limits<A>::smallest_subnormal)), weight);
         const A t = toward_b ? w : rest;
         const A z = near + t * (far - near);
         const bool beyond = far > A(0) ? z > far : z < far;

@@ -10,9 +10,8 @@
 namespace baracuda {
 
 constexpr int MAP_THREADS = 256;
-// Elements of strided operands that one thread takes, and those of them at once: where 64-bit offsets would fill the
-// registers, fewer.
-constexpr int MAP_UNROLL = 4;
+constexpr int MAP_UNROLL = 4;  // elements of strided operands that one thread takes
+// And those that it takes at once: where 64-bit offsets would fill the registers, fewer.
 template <class Offset> BARACUDA_FN constexpr int strided_unroll(int operands) {
     return sizeof(Offset) == 8 && operands > 2 ? MAP_UNROLL / 2 : MAP_UNROLL;
 }
@@ -95,7 +94,7 @@ BARACUDA_FN void map_pack(
         if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
 }
 
-// PACKS a thread.
+// PACKS a thread, all read before the first is mapped: for formulas whose instructions count more than memory.
 template <int PACKS, class T, class O = T, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_contig_packs(const ContigMap<IN, OUT, FLAGS>& p, const Formula& formula) {
     constexpr int SIZE = PACKED<T, O>;
