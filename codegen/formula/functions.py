@@ -54,10 +54,12 @@ def _special(name: str, header: str, doc: str) -> Function:
     return Function(name, 1, 1, "float", getattr(specials, name), doc, None, False, header)
 
 
-def _element(name: str, least: int, most: int, numpy: Implementation, doc: str) -> Function:
+def _element(
+    name: str, least: int, most: int, numpy: Implementation, doc: str, header: str = "element.cuh"
+) -> Function:
     """A function to the precision of the element dtype."""
     words = f"{doc}; to the precision of the element dtype"
-    return Function(name, least, most, "float", numpy, words, None, True, "element.cuh")
+    return Function(name, least, most, "float", numpy, words, None, True, header)
 
 
 def _two(
@@ -157,6 +159,14 @@ _TABLE = (
     _three(
         "scaled_product", numeric.scaled_product, "x * y * z where a part may over- or underflow", "float"
     ),
+    Function(
+        "product_at_scale",
+        5,
+        5,
+        "float",
+        numeric.product_at_scale,
+        "x * (y * scale) * z * last for powers of two, scale and last, where a part may over- or underflow",
+    ),
     _three("scaled_ratio", numeric.scaled_ratio, "x * y / z**2 where a part may over- or underflow", "float"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     _either(
@@ -239,6 +249,43 @@ _TABLE = (
         numeric.exp_product,
         "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
     ),
+    _element(
+        "element_exp_addend",
+        1,
+        2,
+        numeric.exp_sum,
+        "e**(power + low) for power <= 0 and a small low, beside numbers that are not tiny",
+    ),
+    _element(
+        "element_exp_times",
+        2,
+        3,
+        numeric.exp_times,
+        "x * e**(power + low) for power <= 0, a small low and no huge x, where the exponential may underflow",
+    ),
+    _element("element_tanh", 1, 1, plain("tanh"), "hyperbolic tangent"),
+    _element("element_atan2", 2, 2, plain("arctan2"), "angle of the point (second, first)"),
+    Function(
+        "element_pow",
+        2,
+        2,
+        "float",
+        plain("power"),
+        "`pow` to the precision of the element dtype",
+        None,
+        True,
+        "powers.cuh",
+        True,
+    ),
+    _element(
+        "element_pow_slope",
+        3,
+        3,
+        numeric.pow_slope,
+        "power / x for power = x**y, where the power may over- or underflow",
+        "powers.cuh",
+    ),
+    _element("element_log_of_size", 1, 1, plain("log"), "natural logarithm of an x >= 0", "powers.cuh"),
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
     _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
     _element("element_log", 1, 1, plain("log"), "natural logarithm"),

@@ -187,6 +187,19 @@ def scaled_product(xp: Any, x: Array, y: Array, z: Array) -> Array:
     return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) + exponent(xp, z))
 
 
+def product_at_scale(xp: Any, x: Array, y: Array, scale: Array, z: Array, last: Array) -> Array:
+    """Multiply with the exponents apart of all but z."""
+    parts = mantissa(xp, x) * mantissa(xp, y) * z
+    powers = exponent(xp, scale) - 1 + exponent(xp, last) - 1
+    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) + powers)
+
+
+def pow_slope(xp: Any, x: Array, y: Array, power: Array) -> Array:
+    """Compute abs(x)**(y - 1) with the sign of power / x."""
+    size = xp.power(xp.abs(x), y - 1)
+    return xp.where(xp.signbit(power) == xp.signbit(x), size, -size)
+
+
 def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
     """Compute x * y / z**2 with the exponents apart."""
     parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z) / mantissa(xp, z)
@@ -196,6 +209,16 @@ def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
 def exp_product(xp: Any, x: Array, y: Array, power: Array, low: Array | float = 0) -> Array:
     """Compute x * y * e**(power + low), in factors that are normal numbers."""
     return scaled("exp")(xp, x, power + low) * y
+
+
+def exp_sum(xp: Any, power: Array, low: Array | float = 0) -> Array:
+    """Compute e**(power + low)."""
+    return xp.exp(power + low)
+
+
+def exp_times(xp: Any, x: Array, power: Array, low: Array | float = 0) -> Array:
+    """Compute x * e**(power + low), in factors that are normal numbers."""
+    return scaled("exp")(xp, x, power + low)
 
 
 def quotient(_: Any, x: Array, y: Array) -> Array:

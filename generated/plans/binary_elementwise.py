@@ -419,10 +419,10 @@ class BinaryPlan(Plan):
 
     POW (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a to the power of b; of integers with a negative b
         the quotient without its fraction
-        y = pow(a, b)
+        y = element_pow(a, b)
 
     ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
-        y = atan2(a, b)
+        y = element_atan2(a, b)
 
     HYPOT (f16, bf16, f32, f64): length of the vector (a, b), with gradient 0 at the origin
         y = hypot(a, b)
@@ -1093,36 +1093,29 @@ class BinaryBackwardPlan(Plan):
 
     POW (f16, bf16, f32, f64): a to the power of b; of integers with a negative b the quotient without its
         fraction
-        power = pow(a, b)
-        e = b - 1
-        rest = 0 if isinf(b) else b - (e + 1) if abs(b) < 1 else b - e - 1
-        more = clamp(rest * log(clamp(abs(a), smallest_subnormal, max_value)), -0.001, 0.001)
-        steep = pow(abs(a), e) * (1 + more)
-        da = 0 if b == 0 else power if isnan(power) else dy * ((steep if signbit(power) == signbit(a) else
-            -steep) * b)
-        db = 0 if a == 0 and b >= 0 else dy * (power * log(a))
+        power = element_pow(a, b)
+        da = 0 if b == 0 else power if isnan(power) else dy * (element_pow_slope(a, b, power) * b)
+        db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_log_of_size(abs(a)))
 
     ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
-        e = exponent(max(abs(a), abs(b)))
-        p = ldexp(a, -e)
-        q = ldexp(b, -e)
-        square_of_length = p * p + q * q
+        scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
+        p = a * scale
+        q = b * scale
+        square = p * p + q * q
         at_origin = a == 0 and b == 0
-        da = 0 if at_origin else ldexp(mantissa(dy) * mantissa(b) / square_of_length, exponent(dy) +
-            exponent(b) - 2 * e)
-        db = 0 if at_origin else -ldexp(mantissa(dy) * mantissa(a) / square_of_length, exponent(dy) +
-            exponent(a) - 2 * e)
+        inverse = 0 if isinf(square) else element_inverse(square)
+        da = 0 if at_origin else product_at_scale(dy, b, scale, inverse, scale)
+        db = 0 if at_origin else -product_at_scale(dy, a, scale, inverse, scale)
 
     HYPOT (f16, bf16, f32, f64): length of the vector (a, b), with gradient 0 at the origin
-        e = exponent(max(abs(a), abs(b)))
-        p = ldexp(a, -e)
-        q = ldexp(b, -e)
-        square_of_length = p * p + q * q
+        scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
+        p = a * scale
+        q = b * scale
+        square = p * p + q * q
         at_origin = a == 0 and b == 0
-        da = 0 if at_origin else ldexp(mantissa(dy) * mantissa(a) / sqrt(square_of_length), exponent(dy) +
-            exponent(a) - e)
-        db = 0 if at_origin else ldexp(mantissa(dy) * mantissa(b) / sqrt(square_of_length), exponent(dy) +
-            exponent(b) - e)
+        inverse = element_rsqrt(square)
+        da = 0 if at_origin else product_at_scale(dy, a, scale, inverse, 1)
+        db = 0 if at_origin else product_at_scale(dy, b, scale, inverse, 1)
 
     COPYSIGN (f16, bf16, f32, f64): magnitude of a with the sign of b, with gradient 0 at a = 0
         da = (dy if signbit(a) == signbit(b) else -dy) if abs(a) > 0 else a

@@ -197,7 +197,7 @@ class UnaryPlan(Plan):
         y = cosh(x)
 
     TANH (f16, bf16, f32, f64): hyperbolic tangent
-        y = tanh(x)
+        y = element_tanh(x)
 
     ASINH (f16, bf16, f32, f64): inverse hyperbolic sine
         y = asinh(x)
@@ -239,13 +239,12 @@ class UnaryPlan(Plan):
         y = clamp(x, 0, 6)
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
-        z = element_exp_product(1, 1, -abs(x))
-        r = element_inverse(1 + z)
-        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
+        r = element_inverse(1 + element_exp_addend(-abs(x)))
+        y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * r
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
-        r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
-        y = r if x >= 0 else element_exp_product(1, r, -abs(x))
+        r = element_inverse(1 + element_exp_addend(-abs(x)))
+        y = (1 if x >= 0 else element_exp_times(1, -abs(x))) * r
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
@@ -306,30 +305,30 @@ class UnaryPlan(Plan):
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
         a = min(abs(x), 60)
-        t = a * a
-        low = fma(a, a, -t)
-        tail = element_exp_product(1, element_mills_moment(a), -t / 2, -low / 2)
-        y = x - tail if x >= 0 else -tail
+        half = a * -0.5
+        t = a * half
+        low = fma(a, half, -t)
+        tail = element_exp_times(element_mills_moment(a), t, low)
+        y = max(x, -0.0) - tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)
         t = a * a
-        u = t * 0.07135481387376785
-        p = u + 1.5957691669464111
-        rest = fma(t, 0.07135481387376785, -u) + (max(u, 1.5957691669464111) - p + min(u, 1.5957691669464111))
-            + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
+        p = fma(t, 0.07135481387376785, 1.5957691669464111)
+        u = p - 1.5957691669464111
+        rest = fma(t, 0.07135481387376785, -u) - (p - u - 1.5957691669464111) + (fma(a, a, -t) *
+            0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        z = element_exp_product(1, 1, -v, -low)
-        q = 1 + z
-        y = x * element_inverse(q) if x >= 0 else element_exp_product(-a, element_inverse(q), -v, -low)
+        z = element_exp_addend(-v, -low)
+        r = element_inverse(1 + z)
+        y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        z = element_exp_product(1, 1, -abs(x))
+        z = element_exp_addend(-abs(x))
         p = 1 + 2 * z if x >= 0 else z + 2
         q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
-        r = element_quotient(p, q)
-        y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
+        y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * element_quotient(p, q)
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         y = log_sigmoid(x)
@@ -1743,29 +1742,29 @@ class UnaryBackwardPlan(Plan):
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
         a = min(abs(x), 60)
-        t = a * a
-        low = fma(a, a, -t)
-        tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), -t / 2, -low / 2)
+        half = a * -0.5
+        t = a * half
+        low = fma(a, half, -t)
+        tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), t, low)
         dx = dy * (1 - tail) if x >= 0 else tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)
         t = a * a
-        u = t * 0.07135481387376785
-        p = u + 1.5957691669464111
-        rest = fma(t, 0.07135481387376785, -u) + (max(u, 1.5957691669464111) - p + min(u, 1.5957691669464111))
-            + (fma(a, a, -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
+        p = fma(t, 0.07135481387376785, 1.5957691669464111)
+        u = p - 1.5957691669464111
+        rest = fma(t, 0.07135481387376785, -u) - (p - u - 1.5957691669464111) + (fma(a, a, -t) *
+            0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        z = element_exp_product(1, 1, -v, -low)
-        q = 1 + z
+        z = element_exp_addend(-v, -low)
+        r = element_inverse(1 + z)
         slope = 1.5957691216057308 + t * 0.21406444881780075
-        r = element_inverse(q)
         s = fma(a * slope * (z if x >= 0 else -1), r, 1) * r
         dx = dy * s if x >= 0 else element_exp_product(dy, s, -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        z = element_exp_product(1, 1, -abs(x))
+        z = element_exp_addend(-abs(x))
         p = 1 + 2 * z if x >= 0 else z + 2
         q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
         r = element_inverse(q)
@@ -3480,8 +3479,7 @@ class UnaryParamPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         v = x * beta
-        z = element_exp_product(1, 1, -abs(v))
-        tail = element_exp_product(1, element_log1p_ratio(z), -abs(v))
+        tail = element_exp_times(element_log1p_ratio(element_exp_addend(-abs(v))), -abs(v))
         each = 1 / beta
         y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
 

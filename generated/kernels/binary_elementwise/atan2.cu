@@ -1,8 +1,9 @@
 // atan2: angle of the point (b, a), with gradient 0 at the origin.
-//   y = atan2(a, b)
+//   y = element_atan2(a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        out[0] = baracuda::atan2(a, b);
+        out[0] = baracuda::element_atan2<T>(a, b);
     }
 };
 

@@ -1,36 +1,37 @@
 // atan2_backward: gradients of angle of the point (b, a), with gradient 0 at the origin.
-//   e = exponent(max(abs(a), abs(b)))
-//   p = ldexp(a, -e)
-//   q = ldexp(b, -e)
-//   square_of_length = p * p + q * q
+//   scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
+//   p = a * scale
+//   q = b * scale
+//   square = p * p + q * q
 //   at_origin = a == 0 and b == 0
-//   da = 0 if at_origin else ldexp(mantissa(dy) * mantissa(b) / square_of_length, exponent(dy) + exponent(b) - 2 * e)
-//   db = 0 if at_origin else -ldexp(mantissa(dy) * mantissa(a) / square_of_length, exponent(dy) + exponent(a) - 2 * e)
+//   inverse = 0 if isinf(square) else element_inverse(square)
+//   da = 0 if at_origin else product_at_scale(dy, b, scale, inverse, scale)
+//   db = 0 if at_origin else -product_at_scale(dy, a, scale, inverse, scale)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
 using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
-using baracuda::i64;
 
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[3], A (&out)[2]) const {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        const i64 e = baracuda::exponent(baracuda::max(baracuda::abs(a), baracuda::abs(b)));
-        const A p = baracuda::ldexp(a, -e);
-        const A q = baracuda::ldexp(b, -e);
-        const A square_of_length = p * p + q * q;
+        const A scale = baracuda::normal_scale(baracuda::clamp(baracuda::max(baracuda::abs(a), baracuda::abs(b)),
+            A(2) * A(baracuda::limits<T>::smallest_normal), A(baracuda::limits<T>::max_value) / A(4)));
+        const A p = a * scale;
+        const A q = b * scale;
+        const A square = p * p + q * q;
         const bool at_origin = (a == A(0)) & (b == A(0));
-        out[0] = at_origin ? A(0) : baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(b) / square_of_length,
-            baracuda::exponent(dy) + baracuda::exponent(b) - 2 * e);
-        out[1] = at_origin ? A(0) : -baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(a) / square_of_length,
-            baracuda::exponent(dy) + baracuda::exponent(a) - 2 * e);
+        const A inverse = baracuda::isinf(square) ? A(0) : baracuda::element_inverse<T>(square);
+        out[0] = at_origin ? A(0) : baracuda::product_at_scale(dy, b, scale, inverse, scale);
+        out[1] = at_origin ? A(0) : -baracuda::product_at_scale(dy, a, scale, inverse, scale);
     }
 };
 

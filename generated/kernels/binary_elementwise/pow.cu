@@ -1,8 +1,9 @@
 // pow: a to the power of b; of integers with a negative b the quotient without its fraction.
-//   y = pow(a, b)
+//   y = element_pow(a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/powers.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        out[0] = baracuda::pow(a, b);
+        out[0] = baracuda::element_pow<T>(a, b);
     }
 };
 

@@ -1,15 +1,12 @@
 // pow_backward: gradients of a to the power of b; of integers with a negative b the quotient without its fraction.
-//   power = pow(a, b)
-//   e = b - 1
-//   rest = 0 if isinf(b) else b - (e + 1) if abs(b) < 1 else b - e - 1
-//   more = clamp(rest * log(clamp(abs(a), smallest_subnormal, max_value)), -0.001, 0.001)
-//   steep = pow(abs(a), e) * (1 + more)
-//   da = 0 if b == 0 else power if isnan(power) else dy * ((steep if signbit(power) == signbit(a) else -steep) * b)
-//   db = 0 if a == 0 and b >= 0 else dy * (power * log(a))
+//   power = element_pow(a, b)
+//   da = 0 if b == 0 else power if isnan(power) else dy * (element_pow_slope(a, b, power) * b)
+//   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_log_of_size(abs(a)))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/powers.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -21,15 +18,11 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        const A power = baracuda::pow(a, b);
-        const A e = b - A(1);
-        const A rest = baracuda::isinf(b) ? A(0) : (baracuda::abs(b) < A(1) ? b - (e + A(1)) : b - e - A(1));
-        const A more = baracuda::clamp(rest * baracuda::log(baracuda::clamp(baracuda::abs(a),
-            A(baracuda::limits<A>::smallest_subnormal), A(baracuda::limits<T>::max_value))), A(-0.001), A(0.001));
-        const A steep = baracuda::pow(baracuda::abs(a), e) * (A(1) + more);
+        const A power = baracuda::element_pow<T>(a, b);
         out[0] = b == A(0) ? A(0) : (baracuda::isnan(power) ? power : dy
-            * ((baracuda::signbit(power) == baracuda::signbit(a) ? steep : -steep) * b));
-        out[1] = ((a == A(0)) & (b >= A(0))) ? A(0) : dy * (power * baracuda::log(a));
+            * (baracuda::element_pow_slope<T>(a, b, power) * b));
+        out[1] = ((a == A(0)) & (b >= A(0))) ? A(0)
+            : (a < A(0) ? baracuda::nan<A> : dy * (power * baracuda::element_log_of_size<T>(baracuda::abs(a))));
     }
 };
 

@@ -16,20 +16,18 @@ struct Formula {
         const A b = in[1];
         const A gelu_tanh_a = baracuda::min(baracuda::abs(b), A(40));
         const A gelu_tanh_t = gelu_tanh_a * gelu_tanh_a;
-        const A gelu_tanh_u = gelu_tanh_t * A(0.07135481387376785);
-        const A gelu_tanh_p = gelu_tanh_u + A(1.5957691669464111);
+        const A gelu_tanh_p = baracuda::fma(gelu_tanh_t, A(0.07135481387376785), A(1.5957691669464111));
+        const A gelu_tanh_u = gelu_tanh_p - A(1.5957691669464111);
         const A gelu_tanh_rest = baracuda::fma(gelu_tanh_t, A(0.07135481387376785), -gelu_tanh_u)
-            + (baracuda::max(gelu_tanh_u, A(1.5957691669464111)) - gelu_tanh_p
-                + baracuda::min(gelu_tanh_u, A(1.5957691669464111)))
-                    + (baracuda::fma(gelu_tanh_a, gelu_tanh_a, -gelu_tanh_t) * A(0.07135481387376785)
-                        + (gelu_tanh_t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
+            - (gelu_tanh_p - gelu_tanh_u - A(1.5957691669464111))
+                + (baracuda::fma(gelu_tanh_a, gelu_tanh_a, -gelu_tanh_t) * A(0.07135481387376785)
+                    + (gelu_tanh_t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
         const A gelu_tanh_v = gelu_tanh_a * gelu_tanh_p;
         const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
-        const A gelu_tanh_z = baracuda::element_exp_product<T>(A(1), A(1), -gelu_tanh_v, -gelu_tanh_low);
-        const A gelu_tanh_q = A(1) + gelu_tanh_z;
-        const A gelu_tanh_value = b >= A(0) ? b * baracuda::element_inverse<T>(gelu_tanh_q)
-            : baracuda::element_exp_product<T>(-gelu_tanh_a, baracuda::element_inverse<T>(gelu_tanh_q), -gelu_tanh_v,
-                -gelu_tanh_low);
+        const A gelu_tanh_z = baracuda::element_exp_addend<T>(-gelu_tanh_v, -gelu_tanh_low);
+        const A gelu_tanh_r = baracuda::element_inverse<T>(A(1) + gelu_tanh_z);
+        const A gelu_tanh_value = (b >= A(0) ? b
+            : baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low)) * gelu_tanh_r;
         out[0] = a * gelu_tanh_value;
     }
 };

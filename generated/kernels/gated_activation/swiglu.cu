@@ -14,10 +14,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        const A silu_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
-        const A silu_r = baracuda::element_inverse<T>(A(1) + silu_z);
-        const A silu_value = b >= A(0) ? b * silu_r
-            : baracuda::element_exp_product<T>(baracuda::max(b, A(-2000)), silu_r, -baracuda::abs(b));
+        const A silu_r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_addend<T>(-baracuda::abs(b)));
+        const A silu_value = (b >= A(0) ? b : baracuda::element_exp_times<T>(baracuda::max(b, A(-2000)),
+            -baracuda::abs(b))) * silu_r;
         out[0] = a * silu_value;
     }
 };

@@ -16,14 +16,15 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        const A silu_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
-        const A silu_r = baracuda::element_inverse<T>(A(1) + silu_z);
-        const A silu_value = b >= A(0) ? b * silu_r
-            : baracuda::element_exp_product<T>(baracuda::max(b, A(-2000)), silu_r, -baracuda::abs(b));
+        const A silu_r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_addend<T>(-baracuda::abs(b)));
+        const A silu_value = (b >= A(0) ? b : baracuda::element_exp_times<T>(baracuda::max(b, A(-2000)),
+            -baracuda::abs(b))) * silu_r;
         const A silu_backward_dy = dy * a;
+        const A silu_backward_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
+        const A silu_backward_r = baracuda::element_inverse<T>(A(1) + silu_backward_z);
         const A silu_backward_c = baracuda::clamp(b, A(-2000), A(2000));
-        const A silu_backward_s = baracuda::fma(b >= A(0) ? silu_backward_c * silu_z : silu_backward_c, silu_r, A(1))
-            * silu_r;
+        const A silu_backward_s = baracuda::fma(b >= A(0) ? silu_backward_c * silu_backward_z : silu_backward_c,
+            silu_backward_r, A(1)) * silu_backward_r;
         const A silu_backward_value = b >= A(0) ? silu_backward_dy * silu_backward_s
             : baracuda::element_exp_product<T>(silu_backward_dy, silu_backward_s, -baracuda::abs(b));
         out[0] = dy * silu_value;

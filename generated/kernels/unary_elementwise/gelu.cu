@@ -1,9 +1,10 @@
 // gelu: x times ndtr(x); Hendrycks and Gimpel 2016.
 //   a = min(abs(x), 60)
-//   t = a * a
-//   low = fma(a, a, -t)
-//   tail = element_exp_product(1, element_mills_moment(a), -t / 2, -low / 2)
-//   y = x - tail if x >= 0 else -tail
+//   half = a * -0.5
+//   t = a * half
+//   low = fma(a, half, -t)
+//   tail = element_exp_times(element_mills_moment(a), t, low)
+//   y = max(x, -0.0) - tail
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -18,11 +19,11 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A a = baracuda::min(baracuda::abs(x), A(60));
-        const A t = a * a;
-        const A low = baracuda::fma(a, a, -t);
-        const A tail = baracuda::element_exp_product<T>(A(1), baracuda::element_mills_moment<T>(a), -t / A(2),
-            -low / A(2));
-        out[0] = x >= A(0) ? x - tail : -tail;
+        const A half = a * A(-0.5);
+        const A t = a * half;
+        const A low = baracuda::fma(a, half, -t);
+        const A tail = baracuda::element_exp_times<T>(baracuda::element_mills_moment<T>(a), t, low);
+        out[0] = baracuda::max(x, A(-0.0)) - tail;
     }
 };
 

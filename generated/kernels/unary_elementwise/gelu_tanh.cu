@@ -1,15 +1,15 @@
 // gelu_tanh: gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016.
 //   a = min(abs(x), 40)
 //   t = a * a
-//   u = t * 0.07135481387376785
-//   p = u + 1.5957691669464111
-//   rest = fma(t, 0.07135481387376785, -u) + (max(u, 1.5957691669464111) - p + min(u, 1.5957691669464111)) + (fma(a, a,
-//       -t) * 0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
+//   p = fma(t, 0.07135481387376785, 1.5957691669464111)
+//   u = p - 1.5957691669464111
+//   rest = fma(t, 0.07135481387376785, -u) - (p - u - 1.5957691669464111) + (fma(a, a, -t) * 0.07135481387376785 + (t *
+//       2.3988323959931355e-09 + -4.5340680421052719e-08))
 //   v = a * p
 //   low = fma(a, p, -v) + a * rest
-//   z = element_exp_product(1, 1, -v, -low)
-//   q = 1 + z
-//   y = x * element_inverse(q) if x >= 0 else element_exp_product(-a, element_inverse(q), -v, -low)
+//   z = element_exp_addend(-v, -low)
+//   r = element_inverse(1 + z)
+//   y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -25,18 +25,16 @@ struct Formula {
         const A x = in[0];
         const A a = baracuda::min(baracuda::abs(x), A(40));
         const A t = a * a;
-        const A u = t * A(0.07135481387376785);
-        const A p = u + A(1.5957691669464111);
-        const A rest = baracuda::fma(t, A(0.07135481387376785), -u)
-            + (baracuda::max(u, A(1.5957691669464111)) - p + baracuda::min(u, A(1.5957691669464111)))
-                + (baracuda::fma(a, a, -t) * A(0.07135481387376785)
-                    + (t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
+        const A p = baracuda::fma(t, A(0.07135481387376785), A(1.5957691669464111));
+        const A u = p - A(1.5957691669464111);
+        const A rest = baracuda::fma(t, A(0.07135481387376785), -u) - (p - u - A(1.5957691669464111))
+            + (baracuda::fma(a, a, -t) * A(0.07135481387376785)
+                + (t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
         const A v = a * p;
         const A low = baracuda::fma(a, p, -v) + a * rest;
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -v, -low);
-        const A q = A(1) + z;
-        out[0] = x >= A(0) ? x * baracuda::element_inverse<T>(q)
-            : baracuda::element_exp_product<T>(-a, baracuda::element_inverse<T>(q), -v, -low);
+        const A z = baracuda::element_exp_addend<T>(-v, -low);
+        const A r = baracuda::element_inverse<T>(A(1) + z);
+        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(-a, -v, -low)) * r;
     }
 };
 

@@ -1,9 +1,8 @@
 // mish: x times tanh(softplus(x)); Misra 2019.
-//   z = element_exp_product(1, 1, -abs(x))
+//   z = element_exp_addend(-abs(x))
 //   p = 1 + 2 * z if x >= 0 else z + 2
 //   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
-//   r = element_quotient(p, q)
-//   y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
+//   y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * element_quotient(p, q)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -17,11 +16,11 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(x));
         const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
         const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
-        const A r = baracuda::element_quotient<T>(p, q);
-        out[0] = x >= A(0) ? x * r : baracuda::element_exp_product<T>(baracuda::max(x, A(-2000)), r, -baracuda::abs(x));
+        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(baracuda::max(x, A(-2000)), -baracuda::abs(x)))
+            * baracuda::element_quotient<T>(p, q);
     }
 };
 

@@ -1,5 +1,5 @@
 // mish_backward: gradients of x times tanh(softplus(x)); Misra 2019.
-//   z = element_exp_product(1, 1, -abs(x))
+//   z = element_exp_addend(-abs(x))
 //   p = 1 + 2 * z if x >= 0 else z + 2
 //   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
 //   r = element_inverse(q)
@@ -20,7 +20,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
+        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(x));
         const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
         const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
         const A r = baracuda::element_inverse<T>(q);

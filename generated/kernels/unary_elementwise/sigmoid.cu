@@ -1,6 +1,6 @@
 // sigmoid: 1 / (1 + exp(-x)), the logistic function.
-//   r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
-//   y = r if x >= 0 else element_exp_product(1, r, -abs(x))
+//   r = element_inverse(1 + element_exp_addend(-abs(x)))
+//   y = (1 if x >= 0 else element_exp_times(1, -abs(x))) * r
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -14,9 +14,8 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A r = baracuda::element_inverse<T>(A(1)
-            + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x)));
-        out[0] = x >= A(0) ? r : baracuda::element_exp_product<T>(A(1), r, -baracuda::abs(x));
+        const A r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_addend<T>(-baracuda::abs(x)));
+        out[0] = (x >= A(0) ? A(1) : baracuda::element_exp_times<T>(A(1), -baracuda::abs(x))) * r;
     }
 };
 

@@ -1,7 +1,6 @@
 // silu: x times sigmoid(x), called swish elsewhere.
-//   z = element_exp_product(1, 1, -abs(x))
-//   r = element_inverse(1 + z)
-//   y = x * r if x >= 0 else element_exp_product(max(x, -2000), r, -abs(x))
+//   r = element_inverse(1 + element_exp_addend(-abs(x)))
+//   y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * r
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -15,9 +14,8 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x));
-        const A r = baracuda::element_inverse<T>(A(1) + z);
-        out[0] = x >= A(0) ? x * r : baracuda::element_exp_product<T>(baracuda::max(x, A(-2000)), r, -baracuda::abs(x));
+        const A r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_addend<T>(-baracuda::abs(x)));
+        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(baracuda::max(x, A(-2000)), -baracuda::abs(x))) * r;
     }
 };
 

@@ -1,7 +1,6 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
 //   v = x * beta
-//   z = element_exp_product(1, 1, -abs(v))
-//   tail = element_exp_product(1, element_log1p_ratio(z), -abs(v))
+//   tail = element_exp_times(element_log1p_ratio(element_exp_addend(-abs(v))), -abs(v))
 //   each = 1 / beta
 //   y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -22,8 +21,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A v = x * beta;
-        const A z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v));
-        const A tail = baracuda::element_exp_product<T>(A(1), baracuda::element_log1p_ratio<T>(z), -baracuda::abs(v));
+        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(baracuda::element_exp_addend<T>(-baracuda::abs(v))), -baracuda::abs(v));
         out[0] = v > factor0 ? x : (baracuda::max(v, A(0)) + tail) * each;
     }
 };

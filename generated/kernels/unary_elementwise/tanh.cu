@@ -1,8 +1,9 @@
 // tanh: hyperbolic tangent.
-//   y = tanh(x)
+//   y = element_tanh(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,7 +13,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::tanh(x);
+        out[0] = baracuda::element_tanh<T>(x);
     }
 };
 

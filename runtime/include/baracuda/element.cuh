@@ -8,7 +8,11 @@
 
 namespace baracuda {
 
-template <class T> constexpr bool is_short = sizeof(T) == 2;
+template <class T> constexpr bool is_short = is_same<T, f16> || is_same<T, bf16>;
+// exp(power + low), of a power beyond which no product is left that one.
+template <class F> BARACUDA_FN Exponential<F> exponential_of_negative(F power, F low) {
+    return exponential(max(power, F(sizeof(F) == 4 ? -200 : -1480)), low);
+}
 
 // 1 / x, in 16 bits to within some last places of f32, for an x between 2^-120 and 2^120 in magnitude.
 template <class T> BARACUDA_FN compute_t<T> element_inverse(compute_t<T> x) {
@@ -41,18 +45,72 @@ template <class T> BARACUDA_FN compute_t<T> element_quotient(compute_t<T> x, com
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, compute_t<T> power, compute_t<T> low = 0) {
     using F = compute_t<T>;
-    const F size = max(power, F(sizeof(F) == 4 ? -200 : -1480));  // far beyond, no product is left
     if constexpr (is_short<T>) {
-        const float quarter = exp2_normal(size * 0.36067376f);
+        const float quarter = exp2_normal(max(power, -200.0f) * 0.36067376f);
         const float half = quarter * quarter;
         return (x * half) * (y * half);
     } else {
-        const Exponential<F> e = exponential(size, low);
+        const Exponential<F> e = exponential_of_negative(power, low);
         const i32 quarter = e.power >> 2;
         const F part = ExpOf<F>::power(quarter);
         const F power_of_y = (y * part) * ExpOf<F>::power(e.power - 3 * quarter);
         return (x * part) * part * fma(power_of_y, e.less_one, power_of_y);
     }
+}
+
+// exp(power + low) for a power of at most 0, beside larger numbers: below the normal numbers it may be anything that small.
+template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> power, compute_t<T> low = 0) {
+    using F = compute_t<T>;
+    if constexpr (is_short<T>) {
+        const float half = exp2_normal(power * 0.72134752f);
+        return half * half;
+    } else {
+        const Exponential<F> e = exponential_of_negative(power, low);
+        const F whole = ExpOf<F>::power(max<i32>(e.power, sizeof(F) == 4 ? -126 : -1022));
+        return fma(whole, e.less_one, whole);
+    }
+}
+
+// x * exp(power + low) for a power of at most 0 and an |x| below 2^64 (f64: 2^900), right where the exponential alone is no
+// normal number.
+template <class T>
+BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = 0) {
+    using F = compute_t<T>;
+    if constexpr (is_short<T>) {
+        const float half = exp2_normal(power * 0.72134752f);
+        return (x * half) * half;
+    } else {
+        const Exponential<F> e = exponential_of_negative(power, low);
+        return times_power(fma(x, e.less_one, x), max<i32>(e.power, sizeof(F) == 4 ? -252 : -2044));
+    }
+}
+
+// The hyperbolic tangent; one instruction is within 2^-11 of it, relatively, which bf16 does not show.
+template <class T> BARACUDA_FN compute_t<T> element_tanh(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (is_same<T, bf16>) {
+        float y;
+        asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+        return y;
+    }
+#endif
+    return tanh(x);
+}
+
+// The angle of the point (b, a). In 16 bits the inverse tangent of the lesser size over the greater, whose places its
+// polynomial in the square has; scaled, so that the quotient has a range that suffices.
+template <class T> BARACUDA_FN compute_t<T> element_atan2(compute_t<T> a, compute_t<T> b) {
+    if constexpr (is_short<T>) {
+        const float up = abs(a), along = abs(b), greater = max(up, along), lesser = min(up, along);
+        const float scale = limits<T>::max_value < 0x1p60f ? 1.0f : greater > 0x1p60f ? 0x1p-64f : 0x1p64f;
+        const float quotient = element_quotient<T>(lesser * scale, max(greater * scale, 0x1p-100f));
+        const float t = lesser == inf<float> ? 1.0f : quotient;
+        const float curve =
+            polynomial(t * t, 0.99999565f, -0.3329946f, 0.19563593f, -0.12123909f, 0.057477325f, -0.013480471f);
+        const float acute = up > along ? 1.5707964f - t * curve : t * curve;
+        return copysign(signbit(b) ? 3.1415927f - acute : acute, a);
+    }
+    return atan2(a, b);
 }
 
 // 1 / sqrt(x)

@@ -1,7 +1,8 @@
 // Maps: every output element is a formula of the input elements at the same place.
 //
 // A Formula gives   void operator()(const A (&in)[IN], A (&out)[OUT]) const   on values in the compute
-// type; the loops below own every access. The last FLAGS inputs are bool. An output whose pointer is null is not wanted and not written.
+// type; the loops below own every access. The last FLAGS inputs are bool. Of several
+// outputs, one whose pointer is null is not wanted and not written.
 // Each element is read before it is written by the same thread, so an output may be exactly an input.
 #pragma once
 #include <baracuda/storage.cuh>
@@ -39,7 +40,7 @@ BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT
     for (int i = 0; i < IN; ++i) x[i] = widen(input_at<T, IN, FLAGS>(in, i, index));
     formula(x, y);
     for (int o = 0; o < OUT; ++o)
-        if (out[o]) static_cast<O*>(out[o])[index] = converted<T, O>(y[o]);
+        if (OUT == 1 || out[o]) static_cast<O*>(out[o])[index] = converted<T, O>(y[o]);
 }
 
 // A pack of each input; those of bool are bytes as they were read, so that nothing waits for them before they are used.
@@ -91,7 +92,7 @@ BARACUDA_FN void map_pack(
         for (int o = 0; o < OUT; ++o) y[o][s] = out[o];
     }
     for (int o = 0; o < OUT; ++o)
-        if (to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
+        if (OUT == 1 || to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
 }
 
 // PACKS a thread, all read before the first is mapped: for formulas whose instructions count more than memory.
@@ -110,9 +111,10 @@ BARACUDA_FN void map_contig_packs(const ContigMap<IN, OUT, FLAGS>& p, const Form
     BARACUDA_UNROLL
     for (int u = 0; u < PACKS; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
+        // Behind the packs' threads, one each for the elements that fill none.
+        const i64 scalar = p.packs * (SIZE - 1) + pack;
         if (pack < p.packs) map_pack<T, O>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
-        const i64 scalar = p.packs * SIZE + pack;
-        if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
+        else if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
     }
 }
 
@@ -168,7 +170,7 @@ BARACUDA_FN void map_strided_elements(const StridedMap<Offset, IN, OUT, FLAGS>& 
         for (int i = 0; i < IN; ++i) in[i] = widen(x[u][i]);
         formula(in, out);
         for (int o = 0; o < OUT; ++o)
-            if (p.out[o]) static_cast<O*>(p.out[o])[offset[u][IN + o]] = converted<T, O>(out[o]);
+            if (OUT == 1 || p.out[o]) static_cast<O*>(p.out[o])[offset[u][IN + o]] = converted<T, O>(out[o]);
     }
 }
 

@@ -315,6 +315,19 @@ template <class F> BARACUDA_FN F scaled_ratio(F x, F y, F z) {
     return is_whole(first, x) && is_whole(second, y) ? first * second : ratio_apart(x, y, z);
 }
 
+// x * (y * scale) * z * last for powers of two `scale` and `last`, and a z from 2^-6 to 2^100: as it is where what is made
+// on the way is normal, else with the exponents apart.
+template <class F> BARACUDA_RARE F scaled_apart(F x, F y, F scale, F z, F last) {
+    return ldexp(
+        mantissa(x) * mantissa(y) * z, exponent(x) + exponent(y) + exponent(scale) - 1 + exponent(last) - 1);
+}
+template <class F> BARACUDA_FN F product_at_scale(F x, F y, F scale, F z, F last) {
+    const F part = y * scale * z, product = x * part;
+    const bool whole = abs(part) >= F(128) * limits<F>::smallest_normal && abs(product) >= limits<F>::smallest_normal;
+    const bool nothing = x == F(0) || y == F(0);
+    return (whole && abs(product) < inf<F>) || nothing ? product * last : scaled_apart(x, y, scale, z, last);
+}
+
 // 1 / (1 + exp(-x)); exp never overflows, and the negative tail keeps its subnormals.
 template <class F> BARACUDA_FN F sigmoid(F x) {
     const F z = exp(-abs(x));

@@ -167,7 +167,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
             for (int i = 0; i < IN; ++i) in[i] = widen(held[slot(i, part)]);
             formula(in, out);
             for (int o = 0; o < OUT; ++o)
-                if (p.out[o]) static_cast<O*>(p.out[o])[place(part, IN + o)] = converted<T, O>(out[o]);
+                if (OUT == 1 || p.out[o]) static_cast<O*>(p.out[o])[place(part, IN + o)] = converted<T, O>(out[o]);
         }
     }
 };
