@@ -655,6 +655,7 @@ class BinaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2",
@@ -672,6 +673,7 @@ class BinaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         BinaryKind.HYPOT: OpRecord(
             name="hypot",

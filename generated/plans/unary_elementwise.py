@@ -240,11 +240,13 @@ class UnaryPlan(Plan):
 
     SILU (f16, bf16, f32, f64): x times sigmoid(x), called swish elsewhere
         r = element_inverse(1 + element_exp_addend(-abs(x)))
-        y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * r
+        tail = element_exp_times(max(x, -2000), -abs(x))
+        y = (x if x >= 0 else tail) * r
 
     SIGMOID (f16, bf16, f32, f64): 1 / (1 + exp(-x)), the logistic function
         r = element_inverse(1 + element_exp_addend(-abs(x)))
-        y = (1 if x >= 0 else element_exp_times(1, -abs(x))) * r
+        tail = element_exp_times(1, -abs(x))
+        y = (1 if x >= 0 else tail) * r
 
     SOFTSIGN (f16, bf16, f32, f64): x / (1 + |x|)
         y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
@@ -322,7 +324,8 @@ class UnaryPlan(Plan):
         low = fma(a, p, -v) + a * rest
         z = element_exp_addend(-v, -low)
         r = element_inverse(1 + z)
-        y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
+        tail = element_exp_times(-a, -v, -low)
+        y = (x if x >= 0 else tail) * r
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
         z = element_exp_addend(-abs(x))
@@ -1440,7 +1443,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
-            packs=2,
+            packs=4,
         ),
         UnaryKind.GELU_TANH: OpRecord(
             name="gelu_tanh",
@@ -1458,7 +1461,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
-            packs=2,
+            packs=4,
         ),
         UnaryKind.MISH: OpRecord(
             name="mish",
@@ -3411,13 +3414,13 @@ def _logit_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _powi_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of powi, folded in double precision."""
     n = desc.param
-    return (n,)
+    return (n, n == 2)
 
 
 def _powi_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of powi_backward, folded in double precision."""
     n = desc.param
-    return (n - 1, n, n == 0)
+    return (n - 1, n, n == 0, n == 2)
 
 
 def _nan_to_num_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3491,7 +3494,7 @@ class UnaryParamPlan(Plan):
 
     POWI (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x to the power of a whole number
         n = param (2 unless given)
-        y = pow(x, n)
+        y = x * x if n == 2 else pow(x, n)
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
@@ -3716,7 +3719,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="a",
+            attributes="ab",
             fold=_powi_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3854,7 +3857,7 @@ class UnaryParamBackwardPlan(Plan):
 
     POWI (f16, bf16, f32, f64): x to the power of a whole number
         n = param (2 unless given)
-        dx = dy * 0 if n == 0 else dy * pow(x, n - 1) * n
+        dx = dy * 0 if n == 0 else dy * x * 2 if n == 2 else dy * pow(x, n - 1) * n
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
@@ -4074,7 +4077,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aab",
+            attributes="aabb",
             fold=_powi_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},

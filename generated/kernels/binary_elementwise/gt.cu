@@ -33,7 +33,9 @@ BARACUDA_KERNEL(gt, strided, 256, Strided) { baracuda::map_strided<T, baracuda::
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(gt, strided64, 256, Strided64) { baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula); }
-BARACUDA_KERNEL(gt, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(gt, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

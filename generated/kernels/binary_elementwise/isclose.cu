@@ -45,7 +45,9 @@ BARACUDA_KERNEL(isclose, strided, 256, Strided) { baracuda::map_strided<T, barac
 BARACUDA_KERNEL(isclose, strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(isclose, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(isclose, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -37,7 +37,9 @@ BARACUDA_KERNEL(logical_xor, strided, 256, Strided) {
 BARACUDA_KERNEL(logical_xor, strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(logical_xor, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(logical_xor, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

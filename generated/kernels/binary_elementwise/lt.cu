@@ -33,7 +33,9 @@ BARACUDA_KERNEL(lt, strided, 256, Strided) { baracuda::map_strided<T, baracuda::
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(lt, strided64, 256, Strided64) { baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula); }
-BARACUDA_KERNEL(lt, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(lt, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -28,12 +28,14 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(pow, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(pow, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(pow, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(pow, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(pow, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(pow, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -28,8 +28,8 @@ struct Formula {
         const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
         const A gelu_tanh_z = baracuda::element_exp_addend<T>(-gelu_tanh_v, -gelu_tanh_low);
         const A gelu_tanh_r = baracuda::element_inverse<T>(A(1) + gelu_tanh_z);
-        const A gelu_tanh_value = (b >= A(0) ? b
-            : baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low)) * gelu_tanh_r;
+        const A gelu_tanh_tail = baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low);
+        const A gelu_tanh_value = (b >= A(0) ? b : gelu_tanh_tail) * gelu_tanh_r;
         const A gelu_tanh_backward_dy = dy * a;
         const A gelu_tanh_backward_slope = A(1.5957691216057308) + gelu_tanh_t * A(0.21406444881780076);
         const A gelu_tanh_backward_s = baracuda::fma(gelu_tanh_a * gelu_tanh_backward_slope
@@ -57,7 +57,9 @@ BARACUDA_KERNEL(geglu_tanh_backward, strided, 256, Strided) { baracuda::map_stri
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(geglu_tanh_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(geglu_tanh_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(geglu_tanh_backward, tiled, 256, baracuda::tiled_at_once(5, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

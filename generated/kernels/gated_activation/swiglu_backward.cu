@@ -17,8 +17,8 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A silu_r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_addend<T>(-baracuda::abs(b)));
-        const A silu_value = (b >= A(0) ? b : baracuda::element_exp_times<T>(baracuda::max(b, A(-2000)),
-            -baracuda::abs(b))) * silu_r;
+        const A silu_tail = baracuda::element_exp_times<T>(baracuda::max(b, A(-2000)), -baracuda::abs(b));
+        const A silu_value = (b >= A(0) ? b : silu_tail) * silu_r;
         const A silu_backward_dy = dy * a;
         const A silu_backward_z = baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(b));
         const A silu_backward_r = baracuda::element_inverse<T>(A(1) + silu_backward_z);
@@ -47,7 +47,9 @@ BARACUDA_KERNEL(swiglu_backward, strided, 256, Strided) { baracuda::map_strided<
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(swiglu_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(swiglu_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(swiglu_backward, tiled, 256, baracuda::tiled_at_once(5, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -35,7 +35,9 @@ BARACUDA_KERNEL(addcmul, strided, 256, Strided) { baracuda::map_strided<T>(p.ope
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(addcmul, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(addcmul, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(addcmul, tiled, 256, baracuda::tiled_at_once(4, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

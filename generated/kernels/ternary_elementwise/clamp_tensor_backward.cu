@@ -39,7 +39,9 @@ BARACUDA_KERNEL(clamp_tensor_backward, strided, 256, Strided) { baracuda::map_st
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(clamp_tensor_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(clamp_tensor_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(clamp_tensor_backward, tiled, 256, baracuda::tiled_at_once(7, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 // da of a broadcast operand: the sum over the axes where it is broadcast.

@@ -54,7 +54,9 @@ BARACUDA_KERNEL(lerp_tensor, strided, 256, Strided) { baracuda::map_strided<T>(p
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(lerp_tensor, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(lerp_tensor, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(lerp_tensor, tiled, 256, baracuda::tiled_at_once(4, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -32,7 +32,9 @@ BARACUDA_KERNEL(asin_backward, strided, 256, Strided) { baracuda::map_strided<T>
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(asin_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(asin_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(asin_backward, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -31,7 +31,9 @@ BARACUDA_KERNEL(asinh, strided, 256, Strided) { baracuda::map_strided<T>(p.opera
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(asinh, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(asinh, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(asinh, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -57,43 +57,63 @@ BARACUDA_KERNEL(cast, to_bool_strided, 256, Strided) {
 BARACUDA_KERNEL(cast, to_f16_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::f16>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_f16_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::f16>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_f16_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::f16>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_bf16_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::bf16>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_bf16_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::bf16>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_bf16_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::bf16>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_f32_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::f32>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_f32_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::f32>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_f32_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::f32>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_f64_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::f64>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_f64_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::f64>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_f64_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::f64>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_i8_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::i8>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_i8_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::i8>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_i8_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::i8>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_i16_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::i16>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_i16_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::i16>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_i16_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::i16>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_i32_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::i32>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_i32_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::i32>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_i32_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::i32>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_i64_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::i64>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_i64_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::i64>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_i64_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::i64>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_u8_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::u8>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_u8_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::u8>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_u8_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::u8>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(cast, to_bool_strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(cast, to_bool_tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(cast, to_bool_tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -33,7 +33,9 @@ BARACUDA_KERNEL(elu, strided, 256, Strided) { baracuda::map_strided<T>(p.operand
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(elu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(elu, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(elu, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -37,12 +37,14 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(gelu, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
+BARACUDA_KERNEL(gelu, contig, 256, Contig) { baracuda::map_contig_packs<4, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(gelu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(gelu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(gelu, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(gelu, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

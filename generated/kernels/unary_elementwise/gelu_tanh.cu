@@ -9,7 +9,8 @@
 //   low = fma(a, p, -v) + a * rest
 //   z = element_exp_addend(-v, -low)
 //   r = element_inverse(1 + z)
-//   y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
+//   tail = element_exp_times(-a, -v, -low)
+//   y = (x if x >= 0 else tail) * r
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -34,7 +35,8 @@ struct Formula {
         const A low = baracuda::fma(a, p, -v) + a * rest;
         const A z = baracuda::element_exp_addend<T>(-v, -low);
         const A r = baracuda::element_inverse<T>(A(1) + z);
-        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(-a, -v, -low)) * r;
+        const A tail = baracuda::element_exp_times<T>(-a, -v, -low);
+        out[0] = (x >= A(0) ? x : tail) * r;
     }
 };
 
@@ -48,12 +50,14 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(gelu_tanh, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
+BARACUDA_KERNEL(gelu_tanh, contig, 256, Contig) { baracuda::map_contig_packs<4, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(gelu_tanh, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(gelu_tanh, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(gelu_tanh, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(gelu_tanh, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -34,7 +34,9 @@ BARACUDA_KERNEL(isneginf, strided, 256, Strided) { baracuda::map_strided<T, bara
 BARACUDA_KERNEL(isneginf, strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(isneginf, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(isneginf, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -41,7 +41,9 @@ BARACUDA_KERNEL(nan_to_num, strided, 256, Strided) { baracuda::map_strided<T>(p.
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(nan_to_num, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(nan_to_num, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(nan_to_num, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

@@ -1,5 +1,5 @@
 // powi: x to the power of a whole number.
-//   y = pow(x, n)
+//   y = x * x if n == 2 else pow(x, n)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -11,10 +11,11 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A n;
+    bool flag0;  // n == 2
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::pow(x, n);
+        out[0] = flag0 ? x * x : baracuda::pow(x, n);
     }
 };
 
@@ -33,7 +34,9 @@ BARACUDA_KERNEL(powi, strided, 256, Strided) { baracuda::map_strided<T>(p.operan
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(powi, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(powi, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(powi, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

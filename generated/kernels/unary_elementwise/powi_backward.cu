@@ -1,5 +1,5 @@
 // powi_backward: gradients of x to the power of a whole number.
-//   dx = dy * 0 if n == 0 else dy * pow(x, n - 1) * n
+//   dx = dy * 0 if n == 0 else dy * x * 2 if n == 2 else dy * pow(x, n - 1) * n
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -13,11 +13,12 @@ struct Formula {
     A factor0;  // n - 1
     A n;
     bool flag0;  // n == 0
+    bool flag1;  // n == 2
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = flag0 ? dy * A(0) : dy * baracuda::pow(x, factor0) * n;
+        out[0] = flag0 ? dy * A(0) : (flag1 ? dy * x * A(2) : dy * baracuda::pow(x, factor0) * n);
     }
 };
 
@@ -36,7 +37,9 @@ BARACUDA_KERNEL(powi_backward, strided, 256, Strided) { baracuda::map_strided<T>
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(powi_backward, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(powi_backward, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(powi_backward, tiled, 256, baracuda::tiled_at_once(3, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

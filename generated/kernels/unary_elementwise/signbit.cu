@@ -34,7 +34,9 @@ BARACUDA_KERNEL(signbit, strided, 256, Strided) { baracuda::map_strided<T, barac
 BARACUDA_KERNEL(signbit, strided64, 256, Strided64) {
     baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula);
 }
-BARACUDA_KERNEL(signbit, tiled, 256, Tiled) { baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(signbit, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T, baracuda::boolean>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

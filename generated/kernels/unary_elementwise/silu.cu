@@ -1,6 +1,7 @@
 // silu: x times sigmoid(x), called swish elsewhere.
 //   r = element_inverse(1 + element_exp_addend(-abs(x)))
-//   y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * r
+//   tail = element_exp_times(max(x, -2000), -abs(x))
+//   y = (x if x >= 0 else tail) * r
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -15,7 +16,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_addend<T>(-baracuda::abs(x)));
-        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(baracuda::max(x, A(-2000)), -baracuda::abs(x))) * r;
+        const A tail = baracuda::element_exp_times<T>(baracuda::max(x, A(-2000)), -baracuda::abs(x));
+        out[0] = (x >= A(0) ? x : tail) * r;
     }
 };
 
@@ -34,7 +36,9 @@ BARACUDA_KERNEL(silu, strided, 256, Strided) { baracuda::map_strided<T>(p.operan
 #endif
 #ifdef BARACUDA_WIDE
 BARACUDA_KERNEL(silu, strided64, 256, Strided64) { baracuda::map_strided<T>(p.operands, p.formula); }
-BARACUDA_KERNEL(silu, tiled, 256, Tiled) { baracuda::map_tiled<T>(p.operands, p.formula); }
+BARACUDA_KERNEL_AT_ONCE(silu, tiled, 256, baracuda::tiled_at_once(2, sizeof(T)), Tiled) {
+    baracuda::map_tiled<T>(p.operands, p.formula);
+}
 #endif
 
 }  // namespace BARACUDA_NAMESPACE

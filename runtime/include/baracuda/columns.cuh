@@ -109,7 +109,7 @@ template <class T, class Formula, int VC, int ACROSS, class Operands> struct Col
     // Elements are taken in by parts of a lane's SIZE. Those that come next are on their way meanwhile, into memory of
     // the thread's own: registers would be too few. A single column goes without.
     static constexpr bool AHEAD = VC > 1;
-    static constexpr int MOST = EI > 2 ? 1 : (VC > 2 ? 4 : 8) / at_least_one(EI);
+    static constexpr int MOST = EI > 2 ? 1 : EI == 2 && VC > 2 ? 2 : 8 / at_least_one(EI);
     static constexpr int PART = SIZE < MOST ? SIZE : MOST;
     static constexpr int PARTS = SIZE / PART;
     static constexpr int STAGES = AHEAD ? power_of_two_to(128 / (PART * at_least_one(EI) * int(sizeof(Loaded)))) : 1;

@@ -101,7 +101,9 @@ template <int PENDING> inline void wait_for_copies() { host::runtime().wait_for_
     Type* const name = ::baracuda::host::shared_array<Type, (count)>([] {})
 
 // The exported names carry the unit's namespace, so that two units of one library may define one symbol.
-#define BARACUDA_TARGET_KERNEL(symbol, threads, Params) \
+#define BARACUDA_BOUNDS(threads)
+#define BARACUDA_BOUNDS_AT_ONCE(threads, blocks)
+#define BARACUDA_TARGET_KERNEL(symbol, threads, bounds, Params) \
     BARACUDA_HOST_KERNEL(BARACUDA_NAMESPACE, symbol, threads, Params)
 #define BARACUDA_HOST_KERNEL(space, symbol, threads, Params) BARACUDA_HOST_KERNEL_1(space, symbol, threads, Params)
 #define BARACUDA_HOST_KERNEL_1(space, symbol, threads, Params)                                                    \

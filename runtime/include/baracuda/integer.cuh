@@ -46,6 +46,17 @@ template <class I> BARACUDA_FN Integer<I> operator-(Integer<I> x) { return Integ
 template <class I> BARACUDA_FN Integer<I> operator~(Integer<I> x) { return Integer<I>(~x.bits()); }
 BARACUDA_FN Integer<bool> operator~(Integer<bool> x) { return Integer<bool>(!x.value); }
 
+// In whole registers, which have an instruction for each.
+template <class I> using whole_t = decltype(I() + 0);
+template <class I> BARACUDA_FN Integer<I> max(Integer<I> a, Integer<I> b) {
+    const whole_t<I> x = a.value, y = b.value;
+    return Integer<I>(x > y ? x : y);
+}
+template <class I> BARACUDA_FN Integer<I> min(Integer<I> a, Integer<I> b) {
+    const whole_t<I> x = a.value, y = b.value;
+    return Integer<I>(x < y ? x : y);
+}
+
 template <class I> BARACUDA_FN Integer<I> abs(Integer<I> x) { return x.value < I(0) ? -x : x; }
 template <class I> BARACUDA_FN bool isnan(Integer<I>) { return false; }
 template <class I> BARACUDA_FN bool isinf(Integer<I>) { return false; }
@@ -81,15 +92,12 @@ template <class I> BARACUDA_FN Integer<I> floor_divide(Integer<I> a, Integer<I> 
 }
 
 // A count that is negative or not below the width leaves what is left when every bit is gone.
-template <class I> BARACUDA_FN bool within_width(Integer<I> count) {
-    return count.bits() < unsigned_t<I>(Integer<I>::WIDTH);
-}
 template <class I> BARACUDA_FN Integer<I> shift_left(Integer<I> x, Integer<I> count) {
-    return Integer<I>(within_width(count) ? x.bits() << count.bits() : unsigned_t<I>(0));
+    return Integer<I>(count.bits() < unsigned_t<I>(Integer<I>::WIDTH) ? x.bits() << count.bits() : unsigned_t<I>(0));
 }
 template <class I> BARACUDA_FN Integer<I> shift_right(Integer<I> x, Integer<I> count) {
-    if (!within_width(count)) return Integer<I>(signbit(x) ? -1 : 0);
-    return Integer<I>(x.value >> count.bits());
+    constexpr unsigned_t<I> most = sizeof(unsigned_t<I>) * 8 - 1;  // of the number as it is shifted
+    return Integer<I>(x.value >> (count.bits() < most ? count.bits() : most));
 }
 
 // The number of bits that are set, and of zeros above the highest and below the lowest of them: the width where there is none.

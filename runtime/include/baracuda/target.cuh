@@ -33,13 +33,16 @@ constexpr int warp_size = 32;
 // Its symbol is baracuda_<op>_<dtype>, or baracuda_<op>_<dtype>_<variant> for a variant other than contig, with the
 // BARACUDA_DTYPE of the place of use. `threads` is the largest block that it may be launched with.
 #define BARACUDA_KERNEL(op, variant, threads, Params) \
-    BARACUDA_KERNEL_1(baracuda_##op##_, BARACUDA_DTYPE, BARACUDA_IS_##variant, _##variant, threads, Params)
-#define BARACUDA_KERNEL_1(stem, dtype, probe, suffix, threads, Params) \
-    BARACUDA_KERNEL_2(stem, dtype, BARACUDA_SECOND(probe, suffix, ~), threads, Params)
-#define BARACUDA_KERNEL_2(stem, dtype, suffix, threads, Params) \
-    BARACUDA_KERNEL_3(stem, dtype, suffix, threads, Params)
-#define BARACUDA_KERNEL_3(stem, dtype, suffix, threads, Params) \
-    BARACUDA_TARGET_KERNEL(stem##dtype##suffix, threads, Params)
+    BARACUDA_KERNEL_1(baracuda_##op##_, BARACUDA_DTYPE, BARACUDA_IS_##variant, _##variant, threads, BARACUDA_BOUNDS(threads), Params)
+// The same for a kernel of whose blocks a multiprocessor has so many at once, as far as that depends on its registers.
+#define BARACUDA_KERNEL_AT_ONCE(op, variant, threads, blocks, Params) \
+    BARACUDA_KERNEL_1(baracuda_##op##_, BARACUDA_DTYPE, BARACUDA_IS_##variant, _##variant, threads, BARACUDA_BOUNDS_AT_ONCE(threads, blocks), Params)
+#define BARACUDA_KERNEL_1(stem, dtype, probe, suffix, threads, bounds, Params) \
+    BARACUDA_KERNEL_2(stem, dtype, BARACUDA_SECOND(probe, suffix, ~), threads, bounds, Params)
+#define BARACUDA_KERNEL_2(stem, dtype, suffix, threads, bounds, Params) \
+    BARACUDA_KERNEL_3(stem, dtype, suffix, threads, bounds, Params)
+#define BARACUDA_KERNEL_3(stem, dtype, suffix, threads, bounds, Params) \
+    BARACUDA_TARGET_KERNEL(stem##dtype##suffix, threads, bounds, Params)
 #define BARACUDA_IS_contig ~,
 #define BARACUDA_SECOND(...) BARACUDA_SECOND_1(__VA_ARGS__)
 #define BARACUDA_SECOND_1(first, second, ...) second
@@ -54,10 +57,11 @@ constexpr int warp_size = 32;
 #define BARACUDA_PRAGMA(...) _Pragma(#__VA_ARGS__)
 // A header whose kernels need many registers says here that one block a multiprocessor is enough.
 #define BARACUDA_BOUNDS(threads) __launch_bounds__(threads)
-#define BARACUDA_TARGET_KERNEL(symbol, threads, Params)                              \
+#define BARACUDA_BOUNDS_AT_ONCE(threads, blocks) __launch_bounds__(threads, blocks)
+#define BARACUDA_TARGET_KERNEL(symbol, threads, bounds, Params)                      \
     static_assert(__is_trivially_copyable(Params) && sizeof(Params) <= 4096, #Params \
                   " travels as one kernel parameter");                               \
-    extern "C" __global__ void BARACUDA_BOUNDS(threads) symbol(const __grid_constant__ Params p)
+    extern "C" __global__ void bounds symbol(const __grid_constant__ Params p)
 // Static shared memory in function scope; `name` is usable as Type*, its contents are undefined.
 #define BARACUDA_SHARED(Type, name, count)                                          \
     __shared__ __align__(16) char name##_bytes[sizeof(Type) * (count)];             \
