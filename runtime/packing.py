@@ -21,19 +21,21 @@ def divisor(number: int) -> tuple[int, int, int]:
 
 
 @functools.cache
-def axes_format(wide: bool, operands: int) -> str:
-    """`struct` format of `Axes<Offset, OPERANDS>`, aligned at both ends."""
+def axes_format(wide: bool, operands: int, few: bool = False) -> str:
+    """`struct` format of `Axes<Offset, OPERANDS>`, aligned at both ends; `few`: with an Index of 32 bits."""
+    if wide and few:
+        return f"0q i {3 * MAX_RANK}I 0q {MAX_RANK * operands}q"
     if wide:
         return f"0q i 0q {MAX_RANK}q {MAX_RANK * operands}q"
     return f"i {3 * MAX_RANK}I {MAX_RANK * operands}i"
 
 
-def axes_values(walk: Walk, wide: bool, operands: int) -> list[int]:
-    """The values of `Axes<Offset, OPERANDS>` for a walk."""
+def axes_values(walk: Walk, wide: bool, operands: int, few: bool = False) -> list[int]:
+    """The values of `Axes<Offset, OPERANDS>` for a walk; `few` as in `axes_format`."""
     spare = MAX_RANK - walk.rank
     values = [walk.rank]
     for extent in (*walk.extents, *(1,) * spare):
-        values.extend((extent,) if wide else divisor(extent))
+        values.extend((extent,) if wide and not few else divisor(extent))
     for steps in walk.strides:
         values.extend(steps)
     values.extend([0] * (spare * operands))

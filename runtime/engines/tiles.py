@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from baracuda.engines.base import ceil_div
 from baracuda.layout import INT32_MAX, Walk
-from baracuda.packing import axes_format, axes_values
+from baracuda.packing import axes_format, axes_values, divisor
 
 __all__ = ["Operand", "Tiles", "pack_axis", "tiles_for"]
 
@@ -114,11 +114,11 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
     if all(takes_packs(walk, last, place, operands[place], size) for place in outputs):
         packed |= 1 << inputs
     count = len(operands)
-    layout = f"2I 2i 2q 2q {2 * count}q {axes_format(True, count)}"
+    layout = f"2I 2i 6I 2q {2 * count}q {axes_format(True, count, few=True)}"
     values = (
-        *(turned, packed, *step, *blocks, *extents),
+        *(turned, packed, *step, *divisor(blocks[0]), *divisor(blocks[1]), *extents),
         *(*walk.strides[last], *walk.strides[other]),
-        *axes_values(rest, True, count),
+        *axes_values(rest, True, count, few=True),
     )
     return Tiles(grid, shared, layout, values)
 

@@ -21,11 +21,11 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     const void* in[IN];
     void* out[OUT];
     u32 turned, packed;
-    i32 step[2];    // from one of a block's tiles to the next: EDGE and 0, or 0 and EDGE
-    i64 blocks[2];  // along each axis
+    i32 step[2];             // from one of a block's tiles to the next: EDGE and 0, or 0 and EDGE
+    Divisor<i32> blocks[2];  // along each axis
     i64 extent[2];
     i64 stride[2][IN + OUT];
-    Axes<i64, IN + OUT> outer;
+    Axes<i64, IN + OUT, i32> outer;
 };
 
 template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
@@ -48,9 +48,11 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     i64 offset[IN + OUT];
 
     BARACUDA_FN explicit MapTiles(const TiledMap<IN, OUT, FLAGS>& operands) : p(operands), held(reinterpret_cast<T*>(dynamic_shared())) {
-        const u32 block[2] = {u32(blockIdx.x) % u32(p.blocks[X]), u32(blockIdx.x) / u32(p.blocks[X]) % u32(p.blocks[Y])};
+        const i32 number = i32(blockIdx.x);
+        const i32 line = p.blocks[X].quotient(number), far = p.blocks[Y].quotient(line);
+        const i32 block[2] = {number - line * i32(p.blocks[X].divisor), line - far * i32(p.blocks[Y].divisor)};
         for (int o = 0; o < IN + OUT; ++o) offset[o] = 0;
-        p.outer.add(u32(blockIdx.x) / u32(p.blocks[X]) / u32(p.blocks[Y]), offset);
+        p.outer.add(far, offset);
         BARACUDA_UNROLL
         for (int axis = X; axis <= Y; ++axis) {
             const i64 first = i64(block[axis]) * (i32(EDGE) + i32(ROWS / EDGE - 1) * p.step[axis]);
@@ -89,49 +91,73 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     // The same s rows further down, from the first row of SIZE.
     BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s % ACROSS * SIZE) + s * EDGE; }
 
-    // Pack u of those that a thread takes of input i.
-    BARACUDA_FN Part pack_part(u32 u, int i) const {
+    // A thread takes LINES neighbouring lines of a tile, then those at the same place FURTHER tiles on.
+    static constexpr u32 GROUPS = STEPS / LINES;
+    static constexpr u32 FURTHER = MAP_THREADS / ACROSS * LINES / EDGE;
+    static_assert(GROUPS * LINES == STEPS && FURTHER * EDGE == MAP_THREADS / ACROSS * LINES, "groups begin at the same place of a tile");
+    static constexpr u32 HELD_FURTHER = FURTHER * EDGE * EDGE;
+
+    // The first pack of a thread in one of its lines, and how many tiles from its own on have such a pack.
+    struct First {
+        Part part;
+        i32 tiles;
+    };
+    BARACUDA_FN First first_pack(u32 line, bool turned) const {
         const u32 thread = threadIdx.x % MAP_THREADS;
-        const u32 line = (thread / ACROSS + u / LINES * (MAP_THREADS / ACROSS)) * LINES + u % LINES;
-        return Part(line * ACROSS + thread % ACROSS, SIZE, is_turned(i));
+        const Part part((thread / ACROSS * LINES + line) * ACROSS + thread % ACROSS, SIZE, turned);
+        const i32 further[2] = {left[X] - i32(part.x), left[Y] - i32(part.y)};
+        const i32 along = p.step[X] ? further[X] : further[Y], beside = p.step[X] ? further[Y] : further[X];
+        return {part, beside > 0 ? (along + i32(EDGE) - 1) / i32(EDGE) - i32(part.tile) : 0};
     }
+    BARACUDA_FN static bool is_in(const First& first, u32 group) { return i32(group * FURTHER) < first.tiles; }
+    BARACUDA_FN i64 further(int o) const { return i64(FURTHER) * (p.step[X] * p.stride[X][o] + p.step[Y] * p.stride[Y][o]); }
 
     BARACUDA_FN void read_packs() const {
         Packs x[STEPS];
         BARACUDA_UNROLL
-        for (u32 u = 0; u < STEPS; ++u) {
+        for (int i = 0; i < IN; ++i) {
+            if (!is_packed(i)) continue;
+            const i64 next = further(i);
             BARACUDA_UNROLL
-            for (int i = 0; i < IN; ++i) {
-                const Part part = pack_part(u, i);
-                if (is_packed(i) && has(part)) x[u].load(p.in, i, place(part, i));
+            for (u32 line = 0; line < LINES; ++line) {
+                const First first = first_pack(line, is_turned(i));
+                const i64 at = place(first.part, i);
+                BARACUDA_UNROLL
+                for (u32 group = 0; group < GROUPS; ++group)
+                    if (is_in(first, group)) x[group * LINES + line].load(p.in, i, at + group * next);
             }
         }
         BARACUDA_UNROLL
         for (int i = 0; i < IN; ++i) {
             if (!is_packed(i)) continue;
             if (is_turned(i)) turn(i, x);
-            else {
-                BARACUDA_UNROLL
-                for (u32 u = 0; u < STEPS; ++u) {
-                    const Part part = pack_part(u, i);
-                    if (has(part)) store_pack(held + slot(i, part), x[u].items(i));
-                }
-            }
+            else keep(i, x);
+        }
+    }
+    BARACUDA_FN void keep(int i, const Packs (&x)[STEPS]) const {
+        BARACUDA_UNROLL
+        for (u32 line = 0; line < LINES; ++line) {
+            const First first = first_pack(line, false);
+            T* const at = held + slot(i, first.part);
+            BARACUDA_UNROLL
+            for (u32 group = 0; group < GROUPS; ++group)
+                if (is_in(first, group)) store_pack(at + group * HELD_FURTHER, x[group * LINES + line].items(i));
         }
     }
     // What lies beyond the operands' extents is stored too where its neighbour is there, and never read.
     BARACUDA_FN void turn(int i, const Packs (&x)[STEPS]) const {
+        const First first = first_pack(0, true);
+        const u32 corner = slot(i, first.part);
+        Pack<T, int(SIZE)> lines[STEPS];
+        for (u32 u = 0; u < STEPS; ++u) lines[u] = x[u].items(i);
         BARACUDA_UNROLL
-        for (u32 u = 0; u < STEPS; u += LINES) {
-            const Part part = pack_part(u, i);
-            if (!has(part)) continue;
-            const u32 first = slot(i, part);
-            Pack<T, int(SIZE)> lines[LINES];
-            for (u32 line = 0; line < LINES; ++line) lines[line] = x[u + line].items(i);
-            for (u32 s = 0; s < SIZE; ++s) {
+        for (u32 s = 0; s < SIZE; ++s) {
+            T* const at = held + below(corner, s);
+            BARACUDA_UNROLL
+            for (u32 group = 0; group < GROUPS; ++group) {
                 Across across;
-                for (u32 line = 0; line < LINES; ++line) across.item[line] = lines[line].item[s];
-                store_whole(held + below(first, s), across);
+                for (u32 line = 0; line < LINES; ++line) across.item[line] = lines[group * LINES + line].item[s];
+                if (is_in(first, group)) store_whole(at + group * HELD_FURTHER, across);
             }
         }
     }
@@ -155,12 +181,22 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
 
     template <class Formula> BARACUDA_FN void map_packs(const Formula& formula) const {
         BARACUDA_KEEP_LOOP
-        for (u32 number = threadIdx.x; number < PACKS; number += MAP_THREADS) {
-            const Part part(number, SIZE, false);
-            if (!has(part)) continue;
-            InputPacks<T, int(SIZE), IN, 0> x;
-            for (int i = 0; i < IN; ++i) x.number[i] = load_pack<T, int(SIZE)>(held + slot(i, part));
-            map_pack<T, O>(x, p.out, [&](int o) { return place(part, IN + o); }, formula);
+        for (u32 line = 0; line < LINES; ++line) {
+            const First first = first_pack(line, false);
+            const T* from = held + slot(0, first.part);
+            i64 at[OUT], next[OUT];
+            for (int o = 0; o < OUT; ++o) {
+                at[o] = place(first.part, IN + o);
+                next[o] = further(IN + o);
+            }
+            BARACUDA_KEEP_LOOP
+            for (u32 group = 0; group < GROUPS && is_in(first, group); ++group) {
+                InputPacks<T, int(SIZE), IN, 0> x;
+                for (int i = 0; i < IN; ++i) x.number[i] = load_pack<T, int(SIZE)>(from + i * ROWS * EDGE);
+                map_pack<T, O>(x, p.out, [&](int o) { return at[o]; }, formula);
+                from += HELD_FURTHER;
+                for (int o = 0; o < OUT; ++o) at[o] += next[o];
+            }
         }
     }
 

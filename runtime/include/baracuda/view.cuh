@@ -22,17 +22,18 @@ template <> struct Divisor<i64> {
     BARACUDA_FN i64 quotient(i64 n) const { return n / divisor; }
 };
 
-// Axes that several operands walk together, outermost first; strides count elements, and any sign goes.
-template <class Offset, int OPERANDS> struct Axes {
+// Axes that several operands walk together, outermost first; strides count elements, and any sign goes. An Index of 32 bits
+// suffices where there are fewer than 2^31 places.
+template <class Offset, int OPERANDS, class Index = Offset> struct Axes {
     i32 rank;
-    Divisor<Offset> extent[MAX_RANK];
+    Divisor<Index> extent[MAX_RANK];
     Offset stride[MAX_RANK][OPERANDS];
 
     // Adds to each operand's offset the place of the element with linear index `index`.
-    BARACUDA_FN void add(Offset index, Offset (&offset)[OPERANDS]) const {
+    BARACUDA_FN void add(Index index, Offset (&offset)[OPERANDS]) const {
         for (i32 axis = rank - 1; axis > 0; --axis) {
-            const Offset outer = extent[axis].quotient(index);
-            const Offset inner = index - outer * Offset(extent[axis].divisor);
+            const Index outer = extent[axis].quotient(index);
+            const Index inner = index - outer * Index(extent[axis].divisor);
             for (int o = 0; o < OPERANDS; ++o) offset[o] += inner * stride[axis][o];
             index = outer;
         }
@@ -41,7 +42,7 @@ template <class Offset, int OPERANDS> struct Axes {
     }
 
     // The same, for kernels that ask in several places: several axes take divisions, of which there is one copy.
-    BARACUDA_FN void add_seldom(Offset index, Offset (&offset)[OPERANDS]) const {
+    BARACUDA_FN void add_seldom(Index index, Offset (&offset)[OPERANDS]) const {
         if (rank > 1) {
             const Places far = several(index);
             for (int o = 0; o < OPERANDS; ++o) offset[o] += far.of[o];
@@ -52,7 +53,7 @@ template <class Offset, int OPERANDS> struct Axes {
 
 private:
     struct Places { Offset of[OPERANDS]; };
-    BARACUDA_RARE Places several(Offset index) const {
+    BARACUDA_RARE Places several(Index index) const {
         Places far = {};
         add(index, far.of);
         return far;
