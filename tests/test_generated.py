@@ -40,7 +40,6 @@ MEDIAN_KERNEL_LINES = 60
 #: Entries that are longer than ENTRY_LINES, each with the reason.
 LONG_ENTRIES = {
     "lerp": "exact at both ends, monotonic and without overflow: every condition is a line",
-    "pow": "what rounding takes from b - 1 would be magnified; where the powers on the way fit",
     "logaddexp": "what rounding takes from the difference would be magnified, and nothing underflows early",
     "logaddexp2": "what rounding takes from the difference would be magnified, and nothing underflows early",
     "lerp_tensor": "exact at both ends, monotonic and without overflow, and three gradients",
@@ -63,7 +62,7 @@ LONG_ENTRIES = {
 #: Of these, the ones that may be longer than twice ENTRY_LINES.
 LONGEST_ENTRIES = {"rms_norm", "layer_norm", "rope", "sdpa"}
 
-DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\([\w, ]+\) (\w+)\(')
+DEVICE_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\([\w:, ()]+\) (\w+)\(')
 
 
 @pytest.fixture(scope="module")

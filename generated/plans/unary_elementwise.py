@@ -324,8 +324,7 @@ class UnaryPlan(Plan):
         low = fma(a, p, -v) + a * rest
         z = element_exp_addend(-v, -low)
         r = element_inverse(1 + z)
-        tail = element_exp_times(-a, -v, -low)
-        y = (x if x >= 0 else tail) * r
+        y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
         z = element_exp_addend(-abs(x))
@@ -3389,7 +3388,8 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     beta = desc.param
     bound = desc.param2
     each = 1 / beta
-    return (beta, each, min(bound, 800))
+    far = min(bound, 800)
+    return (beta, each, far)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3482,9 +3482,11 @@ class UnaryParamPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         v = x * beta
-        tail = element_exp_times(element_log1p_ratio(element_exp_addend(-abs(v))), -abs(v))
+        z = element_exp_addend(-abs(v))
+        tail = element_exp_times(element_log1p_ratio(z), -abs(v))
         each = 1 / beta
-        y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
+        far = min(bound, 800)
+        y = x if v > far else (max(v, 0) + tail) * each
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative

@@ -26,8 +26,8 @@ struct Formula {
         const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
         const A gelu_tanh_z = baracuda::element_exp_addend<T>(-gelu_tanh_v, -gelu_tanh_low);
         const A gelu_tanh_r = baracuda::element_inverse<T>(A(1) + gelu_tanh_z);
-        const A gelu_tanh_tail = baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low);
-        const A gelu_tanh_value = (b >= A(0) ? b : gelu_tanh_tail) * gelu_tanh_r;
+        const A gelu_tanh_value = (b >= A(0) ? b
+            : baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low)) * gelu_tanh_r;
         out[0] = a * gelu_tanh_value;
     }
 };

@@ -28,8 +28,8 @@ struct Formula {
         const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
         const A gelu_tanh_z = baracuda::element_exp_addend<T>(-gelu_tanh_v, -gelu_tanh_low);
         const A gelu_tanh_r = baracuda::element_inverse<T>(A(1) + gelu_tanh_z);
-        const A gelu_tanh_tail = baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low);
-        const A gelu_tanh_value = (b >= A(0) ? b : gelu_tanh_tail) * gelu_tanh_r;
+        const A gelu_tanh_value = (b >= A(0) ? b
+            : baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low)) * gelu_tanh_r;
         const A gelu_tanh_backward_dy = dy * a;
         const A gelu_tanh_backward_slope = A(1.5957691216057308) + gelu_tanh_t * A(0.21406444881780076);
         const A gelu_tanh_backward_s = baracuda::fma(gelu_tanh_a * gelu_tanh_backward_slope

@@ -9,8 +9,7 @@
 //   low = fma(a, p, -v) + a * rest
 //   z = element_exp_addend(-v, -low)
 //   r = element_inverse(1 + z)
-//   tail = element_exp_times(-a, -v, -low)
-//   y = (x if x >= 0 else tail) * r
+//   y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -35,8 +34,7 @@ struct Formula {
         const A low = baracuda::fma(a, p, -v) + a * rest;
         const A z = baracuda::element_exp_addend<T>(-v, -low);
         const A r = baracuda::element_inverse<T>(A(1) + z);
-        const A tail = baracuda::element_exp_times<T>(-a, -v, -low);
-        out[0] = (x >= A(0) ? x : tail) * r;
+        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(-a, -v, -low)) * r;
     }
 };
 

@@ -1,8 +1,10 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
 //   v = x * beta
-//   tail = element_exp_times(element_log1p_ratio(element_exp_addend(-abs(v))), -abs(v))
+//   z = element_exp_addend(-abs(v))
+//   tail = element_exp_times(element_log1p_ratio(z), -abs(v))
 //   each = 1 / beta
-//   y = x if v > min(bound, 800) else (max(v, 0) + tail) * each
+//   far = min(bound, 800)
+//   y = x if v > far else (max(v, 0) + tail) * each
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,13 +18,14 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     A beta;
     A each;  // 1 / beta
-    A factor0;  // min(bound, 800)
+    A far;  // min(bound, 800)
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A v = x * beta;
-        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(baracuda::element_exp_addend<T>(-baracuda::abs(v))), -baracuda::abs(v));
-        out[0] = v > factor0 ? x : (baracuda::max(v, A(0)) + tail) * each;
+        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(v));
+        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z), -baracuda::abs(v));
+        out[0] = v > far ? x : (baracuda::max(v, A(0)) + tail) * each;
     }
 };
 

@@ -92,7 +92,7 @@ BARACUDA_FN void map_pack(
         for (int o = 0; o < OUT; ++o) y[o][s] = out[o];
     }
     for (int o = 0; o < OUT; ++o)
-        if (OUT == 1 || to[o]) store_pack(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
+        if (OUT == 1 || to[o]) store_global(static_cast<O*>(to[o]) + place(o), converted_pack<T, O>(y[o]));
 }
 
 // PACKS a thread, all read before the first is mapped: for formulas whose instructions count more than memory.

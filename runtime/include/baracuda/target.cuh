@@ -80,6 +80,13 @@ template <class Whole> BARACUDA_FN Whole load_whole(const void* from) {
 template <class Whole> BARACUDA_FN void store_whole(void* to, const Whole& value) {
     *static_cast<typename Word<sizeof(Whole)>::type*>(to) = __builtin_bit_cast(typename Word<sizeof(Whole)>::type, value);
 }
+// The same to global memory, never split: 16 bytes are four numbers to the compiler, which it does not put together everywhere.
+template <class Whole> BARACUDA_FN void store_global(void* to, const Whole& value) {
+    if constexpr (sizeof(Whole) == 16) {
+        const uint4 words = __builtin_bit_cast(uint4, value);
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" :: "l"(__cvta_generic_to_global(to)), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w) : "memory");
+    } else store_whole(to, value);
+}
 // What was read from memory before is read again after this.
 BARACUDA_FN void forget_memory() { asm volatile("" ::: "memory"); }
 // Copies 4, 8 or 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.
