@@ -13,7 +13,7 @@ enum { X, Y };
 // Blocks that a multiprocessor is to have at once, so that some compute while others wait for memory; fewer where a thread
 // has more under way than their registers hold, and 0 where the compiler may choose.
 BARACUDA_FN constexpr int tiled_at_once(int operands, int bytes) {
-    return operands == 2 && bytes < 8 ? 6 : operands <= 3 ? 4 : 0;
+    return operands == 2 && bytes < 8 ? 8 : operands <= 4 ? 4 : 0;
 }
 
 // Bit i of `packed`: input i takes 16-byte packs along its fast axis; bit IN: all outputs do.
