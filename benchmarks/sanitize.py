@@ -124,11 +124,15 @@ class Launches:
 
 
 def samples(plan: type[Plan], dtypes: tuple[str, ...], everything: bool) -> Iterator[Sample]:
-    """Every op of a plan class: the first in every dtype, the others in one each, in turn."""
+    """Every op of a plan class: the first of each dtype in it, the others in one each, in turn."""
+    seen: set[str] = set()
     for number, (kind, op) in enumerate(plan.OPS.items()):
         elements = [element for element in op.dtypes if not dtypes or element in dtypes]
-        if number and not everything and elements:
-            elements = [elements[number % len(elements)]]
+        if elements and not everything:
+            elements = [element for element in elements if element not in seen] or [
+                elements[number % len(elements)]
+            ]
+        seen.update(elements)
         for element in elements:
             yield from _problems(plan, kind, element)
 
