@@ -6,8 +6,8 @@ import contextlib
 import functools
 import importlib.resources
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pytest
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Whether a test applies to an op's direction.
 Where: TypeAlias = "Callable[[Any, str], bool]"
+Piece = TypeVar("Piece")
 
 
 @functools.cache
@@ -38,11 +39,11 @@ def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = 
 
 
 def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
-    """As `each_op`, of maps whose kernels differ in their formula alone the first; `--every-op` takes all.
+    """As `each_op`, of maps whose kernels differ in their formula alone the first; `--full` takes all.
 
     For properties that are the template's and the engine's: layouts, shapes, streams, determinism.
     """
-    return _each_op(directions, dtypes, where, every=_every_op)
+    return _each_op(directions, dtypes, where, every=_full)
 
 
 def each_program(*directions: str, where: Where | None = None) -> Any:
@@ -52,16 +53,52 @@ def each_program(*directions: str, where: Where | None = None) -> Any:
 
 def each_kernel_program(*directions: str, where: Where | None = None) -> Any:
     """As `each_program`, of the ops whose kernels differ in their formula alone the first."""
-    return _each_program(directions, where, every=_every_op)
+    return _each_program(directions, where, every=_full)
 
 
-_every_op = False
+_full = False
 
 
-def take_every_op(every: bool) -> None:
-    """Whether `each_kernel` and `each_kernel_program` take all ops; to be said before tests are imported."""
-    global _every_op  # noqa: PLW0603
-    _every_op = every
+def take_all(full: bool) -> None:
+    """Whether `each_kernel` takes all ops and `share` all pieces; to be said before tests are imported."""
+    global _full  # noqa: PLW0603
+    _full = full
+
+
+def share(
+    pieces: Sequence[Piece], op: Any, direction: str, dtype: str, among: Sequence[str] = (), least: int = 1
+) -> Sequence[Piece]:
+    """Of what is checked in each dtype of an op this dtype's share, which `--full` makes all of it.
+
+    The dtypes take turns, and another one begins in the next op: every piece is checked of every op, and
+    beside every dtype. Where they are few, a dtype has some beyond its share.
+
+    Args:
+        pieces: problems, layouts, or pairs of them.
+        op: the op.
+        direction: its direction.
+        dtype: whose share.
+        among: the dtypes that the test has; none: all of the op's.
+        least: the number of pieces that a dtype has in any case.
+    """
+    dtypes = [name for name in op.dtypes_of(direction) if not among or name in among]
+    turns = min(len(dtypes), max(1, len(pieces) // least))
+    if _full or turns < 2:
+        return pieces
+    return pieces[(dtypes.index(dtype) + _places()[op.name, direction]) % turns :: turns]
+
+
+def turn(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> Sequence[Piece]:
+    """Of what is checked of every op one piece, the next op or number the next; all of them with `--full`."""
+    return pieces if _full else [pieces[(_places()[op.name, direction] + number) % len(pieces)]]
+
+
+@functools.cache
+def _places() -> dict[tuple[str, str], int]:
+    """A number for each direction of each op; those that stand for others have the first."""
+    found = [(op.name, direction) for op in checkout_spec().ops.values() for direction in op.programs]
+    found.sort(key=lambda member: member not in _first_of_form())
+    return {member: number for number, member in enumerate(found)}
 
 
 def _each_op(directions: tuple[str, ...], dtypes: Iterable[str], where: Where | None, *, every: bool) -> Any:

@@ -35,7 +35,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -
     (tmp_path / "nul.yaml").write_bytes(b"\0")
     (tmp_path / "latin.yaml").write_bytes("version: 1\n# für\n".encode("latin-1"))
     (tmp_path / "number.yaml").write_text("3")
-    (tmp_path / "my_ops.yaml").write_text((codegen.load_spec(None)).text, encoding="utf-8")
+    (tmp_path / "my_ops.yaml").write_text(codegen.load_spec(None).text, encoding="utf-8")
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import aggregating, each_kernel, each_kernel_program, small_problems
+from devices import aggregating, each_kernel, each_kernel_program, share, small_problems
 
 from baracuda.codegen import verify
 from baracuda.engines import aggregate, shared_memory
@@ -23,19 +23,19 @@ def assert_same_bits(got, want, what):
         )
 
 
-def some_problems(op, direction, dtype, shapes):
-    """A few problems a shape: all axes, broadcast operands and options have their turn."""
+def some_problems(op, direction, dtype, shapes, among):
+    """A few problems a shape: all axes, broadcast operands and options have their turn; dtypes share them."""
     found = []
     for shape in shapes:
         several = small_problems(op, direction, dtype, shape)
         found += several[:: max(1, len(several) // 4)]
-    return found
+    return share(found, op, direction, dtype, among)
 
 
 @each_kernel(dtypes=["f16", "f32"])
 def test_many_runs_are_equal(backend, op, direction, dtype):
     """Twenty on a GPU, whose threads never run in the same order twice; the host's do."""
-    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (40000,)]):
+    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (40000,)], ["f16", "f32"]):
         values = verify.inputs_for(problem)
         prepared = verify.prepare(backend, problem, values)
         prepared.launch()
@@ -50,7 +50,7 @@ def test_the_order_of_threads_changes_nothing(device, backend, op, direction, dt
     """A barrier that is missing shows: threads between two barriers run in other orders."""
     if device.kind != "host":
         pytest.skip("the order of a GPU's threads cannot be asked for")
-    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (20000,)]):
+    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (20000,)], ["bf16", "f32"]):
         values = verify.inputs_for(problem)
         results = {}
         for order in ("forward", "reverse", "ahead", "shuffle:1"):
@@ -84,7 +84,7 @@ def cut(problem, values, axis, keep):
 def test_batch_invariance(backend, op, direction, dtype):
     """A row's bits depend neither on the other rows nor on their number, for every position of an axis."""
     invariant = set()
-    for problem in some_problems(op, direction, dtype, SHAPES):
+    for problem in some_problems(op, direction, dtype, SHAPES, ["f16", "f32"]):
         values = verify.inputs_for(problem, every=True)
         prepared = verify.prepare(backend, problem, values)
         prepared.launch()
@@ -109,7 +109,7 @@ def test_batch_invariance(backend, op, direction, dtype):
 @each_kernel(dtypes=["bf16", "f64"])
 def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
     """Without a workspace one block walks a long row that many share otherwise."""
-    for problem in some_problems(op, direction, dtype, [(40000, 1), (2, 3, 9000), (50000,)]):
+    for problem in some_problems(op, direction, dtype, [(40000, 1), (2, 3, 9000), (50000,)], ["bf16", "f64"]):
         values = verify.inputs_for(problem)
         fast = verify.prepare(backend, problem, values)
         plain = verify.prepare(backend, problem, values, preference=PlanPreference(max_workspace=0))
@@ -148,7 +148,7 @@ def test_what_the_workspace_holds_does_not_matter(backend, op, direction, dtype)
 @each_kernel()
 def test_the_layout_of_rows_changes_nothing(backend, op, direction, dtype):
     """Aligned and unaligned rows are summed along one and the same tree."""
-    for problem in some_problems(op, direction, dtype, [(3, 1100), (5, 1027)]):
+    for problem in some_problems(op, direction, dtype, [(3, 1100), (5, 1027)], ()):
         values = verify.inputs_for(problem)
         want = verify.run(backend, problem, values)
         for layout in ("misaligned", "sliced rows", "all axes permuted", "reversed"):
@@ -177,7 +177,7 @@ def has_a_cheaper_step(op, direction):
 @each_kernel(where=has_a_cheaper_step)
 def test_a_cheaper_step_changes_no_bit(backend, op, direction, dtype):
     """Packs that a formula takes in at once have the bits of elements taken in one by one."""
-    for problem in some_problems(op, direction, dtype, [(5, 1100), (1100, 16)]):
+    for problem in some_problems(op, direction, dtype, [(5, 1100), (1100, 16)], ()):
         values = verify.inputs_for(problem)
         like = values["x"]
         values["x"] = of_all_magnitudes(like.shape, dtype).astype(like.dtype)

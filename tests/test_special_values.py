@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from devices import each_kernel, each_op, small_problems
+from devices import each_kernel, each_op, share, small_problems
 
 from baracuda.codegen import verify
 
@@ -36,10 +38,10 @@ def explain(spec, backend, problem, values, error):
 
 
 @each_kernel()
-@pytest.mark.parametrize("seed", range(4))
-def test_special_operands(spec, backend, op, direction, dtype, seed):
+def test_special_operands(spec, backend, op, direction, dtype):
     """Random tensors of special values, in rows so short that many hold one kind alone."""
-    for problem in small_problems(op, direction, dtype, (40, 3), (7, 5, 2), (300,)):
+    problems = small_problems(op, direction, dtype, (40, 3), (7, 5, 2), (300,))
+    for problem, seed in share([*itertools.product(problems, range(4))], op, direction, dtype):
         values = verify.inputs_for(problem, "special", seed)
         check(spec, backend, problem, values)
 
@@ -85,7 +87,8 @@ def test_one_special_value_among_many(spec, backend, op, direction, dtype):
 @each_op("backward")
 def test_special_gradients(spec, backend, op, direction, dtype):
     count = len(verify.special_values(dtype))
-    for problem in small_problems(op, direction, dtype, (count, 3), (3, count)):
+    problems = small_problems(op, direction, dtype, (count, 3), (3, count))
+    for problem in share(problems, op, direction, dtype, least=4):
         # Parts of a sum may overflow on the way to an infinity of the other sign.
         headroom = 10 if problem.summed() else 0
         specials = verify.rounded(verify.special_values(dtype, headroom), dtype)
