@@ -21,6 +21,7 @@ from baracuda.compile.unit import Unit
 if TYPE_CHECKING:
     from baracuda.codegen.matrix import KernelRow
     from baracuda.codegen.spec import Spec
+    from baracuda.compile.loader import Kernel, Launch, Module
     from baracuda.tensor import Device
 
 #: Whether a test applies to an op's direction.
@@ -212,7 +213,7 @@ def bundles() -> list[list[tuple[str, str]]]:
     size = _FULL
     for op in checkout_spec().ops.values():
         for direction in op.programs:
-            own = len({row.defines for row in _rows_of()[op.name, direction]})
+            own = len({row.defines for row in _rows_of()[op.name, direction] if not _waits(row)})
             alone = op.family.template != "map" or size + own > _FULL
             if alone:
                 found.append([])
@@ -226,20 +227,79 @@ def bundles() -> list[list[tuple[str, str]]]:
 _FULL = 32
 
 
+def _waits(row: KernelRow) -> bool:
+    """Whether a kernel is compiled when it is launched first: for far elements or turned axes, few ops do."""
+    return ("BARACUDA_WIDE", "1") in row.defines and (row.op, row.direction) not in _first_of_plan()
+
+
+@functools.cache
+def _first_of_plan() -> frozenset[tuple[str, str]]:
+    """The first op of each plan class, and of maps that of each form."""
+    found: dict[Any, tuple[str, str]] = {}
+    for op in checkout_spec().ops.values():
+        for direction in op.programs:
+            key = _form(op, direction) if op.family.template == "map" else op.family.plan_class(direction)
+            found.setdefault(key, (op.name, direction))
+    return frozenset(found.values())
+
+
 @functools.cache
 def load_bundle(number: int, device: Device) -> None:
-    """Load every kernel of a group of `bundles`, once."""
+    """Load every kernel of a group of `bundles` that does not wait, once; with `--full` those too."""
     members = bundles()[number]
     rows = [row for member in members for row in _rows_of()[member]]
+    early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
     if len(members) == 1:
-        load_units(rows, device)
+        load_units(early, device)
     else:
-        preload([*dict.fromkeys(unit_of(row) for row in rows)], device)
+        preload([*dict.fromkeys(unit_of(row) for row in early)], device)
+    if _full and late:
+        preload([*dict.fromkeys(unit_of(row) for row in late)], device)
 
 
 def load_op(op: str, direction: str, device: Device) -> None:
     """Load every kernel of an op's direction, and those that are compiled with them."""
     load_bundle(_bundle_of()[op, direction], device)
+
+
+class Late:
+    """A module of one unit, which is loaded, alone, when a kernel of it is launched first."""
+
+    def __init__(self, unit: Unit, device: Device) -> None:
+        self._unit, self._device = unit, device
+
+    def kernel(self, symbol: str) -> LateKernel:
+        return LateKernel(self, symbol)
+
+    def load(self) -> Module:
+        return loader.load(self._unit, self._device)
+
+
+class LateKernel:
+    """A kernel of a `Late` module."""
+
+    def __init__(self, module: Late, symbol: str) -> None:
+        self._module, self._symbol = module, symbol
+
+    def _kernel(self) -> Kernel:
+        return self._module.load().kernel(self._symbol)
+
+    def shared_to_hold(self, blocks: int, threads: int) -> int:
+        return self._kernel().shared_to_hold(blocks, threads)
+
+    def pack(self, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes) -> Launch:
+        return self._kernel().pack(grid, threads, shared_bytes, params)
+
+
+def late(preload: Any) -> Any:
+    """A `preload` that leaves units of other packages than the checkout's until they are launched."""
+
+    def preload_own(units: Iterable[Unit], device: Device, *rest: Any, **options: Any) -> Any:
+        units = list(units)
+        found = iter(preload([unit for unit in units if unit in _bundle_of_unit()], device, *rest, **options))
+        return [next(found) if unit in _bundle_of_unit() else Late(unit, device) for unit in units]
+
+    return preload_own
 
 
 @contextlib.contextmanager
@@ -254,16 +314,27 @@ def plans_share_libraries(device: Device) -> Iterator[None]:
     def preload_group(units: Iterable[Unit], device: Device, *rest: Any, **options: Any) -> Any:
         units = list(units)
         usual = loader._modules is modules and os.environ.get(FOLDER_VARIABLE) == folder
-        if usual and loader.jit_allowed() and not pack.loaded_packs():
-            for unit in units:
-                if unit not in modules and unit in _bundle_of_unit():
-                    load_bundle(_bundle_of_unit()[unit], device)
-        return preload(units, device, *rest, **options)
+        if not usual or not loader.jit_allowed() or pack.loaded_packs():
+            return preload(units, device, *rest, **options)
+        for unit in units:
+            if unit not in modules and unit in _bundle_of_unit():
+                load_bundle(_bundle_of_unit()[unit], device)
+        found = iter(preload([unit for unit in units if not _is_late(unit)], device, *rest, **options))
+        return [Late(unit, device) if _is_late(unit) else next(found) for unit in units]
 
     with pytest.MonkeyPatch.context() as patch:
         if device.kind == "host":
             patch.setattr(kernels_of_plans, "preload", preload_group)
         yield
+
+
+def _is_late(unit: Unit) -> bool:
+    return unit not in loader._modules and unit in _late_units()
+
+
+@functools.cache
+def _late_units() -> frozenset[Unit]:
+    return frozenset(unit_of(row) for row in all_rows() if _waits(row))
 
 
 @functools.cache
