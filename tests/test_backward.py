@@ -60,7 +60,7 @@ def summed_problems(op, direction, dtype="f32"):
 @each_op("backward", where=summed_problems)
 def test_broadcast_operands_with_split_rows(spec, backend, op, direction, dtype):
     """Gradients that are long sums, over leading, trailing and all axes."""
-    for problem in summed_problems(op, direction, dtype):
+    for problem in share(summed_problems(op, direction, dtype), op, direction, dtype):
         check(spec, backend, problem, "normal")
 
 
@@ -112,7 +112,7 @@ def test_every_input_that_has_a_gradient_gets_it(op, direction):
 
 @each_op("backward", where=has_optional_outputs)
 def test_gradients_may_be_left_out(backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype):
+    for problem in share(small_problems(op, direction, dtype), op, direction, dtype):
         values = verify.inputs_for(problem)
         full = verify.run(backend, problem, values)
         for name in set(problem.optional()) & set(problem.outputs()):
