@@ -38,15 +38,15 @@ def load_spec(path: Path | None = None) -> Spec:
         OSError: the file cannot be read.
     """
     if path is not None:
-        return _resolved(path, str(path), _text(path, str(path)))
+        return _resolved(path, str(path), _text(path, str(path)), trusted=False)
     own = default_spec_path()
     shown = _from_here(own)
     return _own(own, shown, _text(own, shown))
 
 
-def _resolved(path: Path, shown: str, text: str) -> Spec:
+def _resolved(path: Path, shown: str, text: str, *, trusted: bool) -> Spec:
     """The spec that a text gives."""
-    source = parse_yaml(text, shown)
+    source = parse_yaml(text, shown, trusted=trusted)
     file = read_structure(source)
     spec = resolve(file, source, path, _base(file, path, source.problems)) if file is not None else None
     source.problems.raise_if_any()
@@ -55,7 +55,7 @@ def _resolved(path: Path, shown: str, text: str) -> Spec:
 
 
 #: Of baracuda's own spec, which one process reads again and again, equal texts are resolved once.
-_own = functools.lru_cache(maxsize=2)(_resolved)
+_own = functools.lru_cache(maxsize=2)(functools.partial(_resolved, trusted=True))
 
 
 def _base(file: SpecFile, path: Path, problems: Problems) -> Spec:
