@@ -33,7 +33,7 @@ from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.source import headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
-from baracuda.host_compiler import AHEAD, FLAGS, check_process, compile_flags, find_compiler
+from baracuda.host_compiler import AHEAD, check_process, compile_flags, find_compiler
 
 logger = logging.getLogger("baracuda.compile")
 
@@ -88,7 +88,7 @@ def build_library(files: Mapping[str, str], what: str) -> bytes:
     """
     compiler = find_compiler()
     with tempfile.TemporaryDirectory(prefix="baracuda-host-") as folder:
-        return _build(Path(folder), files, what, [*compiler.command, *FLAGS]).read_bytes()
+        return _build(Path(folder), files, what, [*compiler.command, *compiler.flags]).read_bytes()
 
 
 def try_compiler() -> None:

@@ -50,16 +50,19 @@ def texts() -> dict[str, str]:
 @needs_nvrtc
 @pytest.mark.parametrize(("template", "unit"), SAMPLE)
 def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]) -> None:
-    """PTX for the oldest architecture, a cubin for sm_90: no warnings, and no spills in maps.
+    """PTX for the oldest architecture, or a cubin for sm_90: no warnings; of maps both, and no spills.
 
     CUDA's sine, cosine and tangent reduce large angles by way of an array, which is a stack frame.
     """
     from baracuda.compile import nvrtc
 
     path, defines, flags = unit
-    old = nvrtc.compile_cubin(Unit(path, texts[path], defines, flags), "compute_80")
-    assert old.log.strip("\0\n") == ""
-    assert b".target sm_80" in old.data
+    if template == "map" or path.endswith("_backward.cu"):  # the others take longer
+        old = nvrtc.compile_cubin(Unit(path, texts[path], defines, flags), "compute_80")
+        assert old.log.strip("\0\n") == ""
+        assert b".target sm_80" in old.data
+    if template != "map" and path.endswith("_backward.cu"):
+        return
     new = nvrtc.compile_cubin(Unit(path, texts[path], defines, (*flags, "--ptxas-options=-v")), "sm_90")
     assert new.data[:4] == b"\x7fELF"
     assert "warning" not in new.log

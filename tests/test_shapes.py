@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 
 import pytest
-from devices import each_kernel, each_kernel_program, possible_problems, share, small_problems
+from devices import each_kernel, each_kernel_program, possible_problems, share, small_problems, turn
 
 from baracuda.codegen import verify
 from baracuda.dtypes import ElementKind
@@ -179,15 +180,16 @@ def test_a_large_offset_selects_64_bits(backend, op, direction):
                     step.parameters(defaultdict(int))
 
 
+MANY = ["contiguous", "sliced rows"]
+
+
 @each_kernel(dtypes=["f16", "f32"])
 def test_many_elements(spec, backend, op, direction, dtype):
     """More than one block of a contiguous and of a strided launch, and a last block that is not full."""
-    pieces = [
-        (problem, layout)
-        for layout in ("contiguous", "sliced rows")
-        for shape in [(3, 70001), (70001, 3)]
-        for problem in verify.problems(op, direction, dtype, [shape], every_option=False)[:2]
-    ]
-    # Neighbours differ in an axis, those further apart in the shape and the layout.
+    pieces = []
+    for number, (shape, layout) in enumerate(itertools.product([(3, 70001), (70001, 3)], MANY)):
+        problems = verify.problems(op, direction, dtype, [shape], every_option=False)[:2]
+        # Of two axes each is aggregated in either layout of one shape.
+        pieces += [(problem, layout) for problem in turn(problems, op, direction, number + number // 2)]
     for problem, layout in share(pieces, op, direction, dtype, ["f16", "f32"]):
         check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), layout))

@@ -71,17 +71,21 @@ def test_one_special_value_among_many(spec, backend, op, direction, dtype):
     places = [0, 1, 31, 32, 500, 1023, 1024]
     specials = verify.special_values(dtype)
     ends = (specials.min(), specials.max()) if verify.is_whole(dtype) else (np.nan, np.inf, -np.inf)
-    for value in ends:
-        shapes = [(len(places), length)]
-        for problem in verify.problems(op, direction, dtype, shapes, every_option=value is ends[0]):
-            values = verify.inputs_for(problem)
-            for name in problem.with_direction("forward").inputs():
-                whole = (*problem.domain[:-1], length)
-                if name in values and values[name].shape == whole and problem.dtype_of(name) == dtype:
-                    rows = values[name].reshape(-1, problem.domain[-1])
-                    rows[range(len(places)), places] = value
-            values |= verify.saved_tensors(problem, values)
-            check(spec, backend, problem, values)
+    shapes = [(len(places), length)]
+    pieces = [
+        (value, problem)
+        for value in ends
+        for problem in verify.problems(op, direction, dtype, shapes, every_option=value is ends[0])
+    ]
+    for value, problem in share(pieces, op, direction, dtype, least=len(ends)):
+        values = verify.inputs_for(problem)
+        for name in problem.with_direction("forward").inputs():
+            whole = (*problem.domain[:-1], length)
+            if name in values and values[name].shape == whole and problem.dtype_of(name) == dtype:
+                rows = values[name].reshape(-1, problem.domain[-1])
+                rows[range(len(places)), places] = value
+        values |= verify.saved_tensors(problem, values)
+        check(spec, backend, problem, values)
 
 
 @each_op("backward")
