@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from devices import each_kernel, each_op, each_program, has_optional_outputs, share, small_problems
+from devices import each_kernel, each_op, each_program, has_optional_outputs, share, small_problems, turn
 
 from baracuda.codegen import verify
 
@@ -25,8 +25,8 @@ def check(spec, backend, problem, profile, seed=0):
 @each_kernel("backward")
 def test_every_shape(spec, backend, op, direction, dtype):
     problems = share(verify.problems(op, direction, dtype, SHAPES), op, direction, dtype)
-    for turn, problem in enumerate(problems):
-        check(spec, backend, problem, PROFILES[turn % len(PROFILES)])
+    for number, problem in enumerate(problems):
+        check(spec, backend, problem, PROFILES[number % len(PROFILES)])
 
 
 @each_kernel("backward")
@@ -65,9 +65,13 @@ def test_broadcast_operands_with_split_rows(spec, backend, op, direction, dtype)
 
 
 def smooth_problems(op):
+    """Problems of a few elements with every option; of those with broadcast operands a part."""
+    shapes = ((2, 3, 4), (5,))
+    broadcast = small_problems(op, "backward", "f64", *shapes)
+    some = itertools.chain(*turn([broadcast[first::4] for first in range(4)], op, "backward"))
     return [
         changed
-        for problem in small_problems(op, "backward", "f64", (2, 3, 4), (5,))
+        for problem in (*verify.problems(op, "backward", "f64", shapes), *some)
         for changed in verify.with_numbers(problem)[:3]
         if np.prod(problem.domain)
     ]
@@ -78,8 +82,8 @@ def test_the_numerical_derivative(backend, op, direction):
     """The formula, its reference and the derivative of the forward's reference agree where all is smooth."""
     compared = 0
     for start in (None, 0, 1):  # for functions that have values between two numbers alone
-        for turn, problem in enumerate(smooth_problems(op)):
-            values = verify.inputs_for(problem, "spaced", seed=turn)
+        for number, problem in enumerate(smooth_problems(op)):
+            values = verify.inputs_for(problem, "spaced", seed=number)
             if start is not None:
                 inputs = problem.with_direction("forward").inputs()
                 values |= {name: start + 1 / (1 + np.exp(-values[name])) for name in inputs}
