@@ -307,7 +307,7 @@ def test_variables_of_the_environment(
     # What is found when kernels run need not compile them anew.
     if variable in ("BARACUDA_HOST_THREADS", "BARACUDA_HOST_ORDER", "BARACUDA_CACHE_MAX_BYTES"):
         environment = {}
-    done = process("demo", "--op", "lerp", "--device", "host", **{**environment, variable: value})
+    done = process("demo", "--op", "clz", "--device", "host", **{**environment, variable: value})
     said = (done.stdout + done.stderr).decode()
     assert message in said
     assert not RAW.search(said)
