@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -189,7 +190,8 @@ def shows(spec, backend, monkeypatch, op, direction, package, *, long=False):
     monkeypatch.setattr(kernels_of_plans, "preload", late(kernels_of_plans.preload))
     cases = cases_of(monkeypatch, op, direction, package, long=long)
     own = cases_of(monkeypatch, op, direction, verify.GENERATED, long=long)
-    for number, case in enumerate(cases):
+    # The small ones first, as any of them may show it.
+    for number, case in sorted(enumerate(cases), key=lambda pair: math.prod(pair[1].problem.domain)):
         for fault in faults(spec, backend, monkeypatch, case, number):
             key = op.stem(direction), long, number
             if key not in CLEAN:
