@@ -184,14 +184,21 @@ def left_out(problem):
 CLEAN = {}
 
 
-def shows(spec, backend, monkeypatch, op, direction, package, *, long=False):
-    """Whether a package's kernel fails in a case in which the checkout's own passes."""
+#: Elements of the domains of small cases.
+FEW = 40_000
+
+
+def shows(spec, backend, monkeypatch, op, direction, package, *, long=False, small=(True, False)):
+    """Whether a package's kernel fails in a case, small or not, in which the checkout's own passes."""
     # Kernels that no case launches are not compiled.
     monkeypatch.setattr(kernels_of_plans, "preload", late(kernels_of_plans.preload))
     cases = cases_of(monkeypatch, op, direction, package, long=long)
     own = cases_of(monkeypatch, op, direction, verify.GENERATED, long=long)
-    # The small ones first, as any of them may show it.
-    for number, case in sorted(enumerate(cases), key=lambda pair: math.prod(pair[1].problem.domain)):
+    sizes = [math.prod(case.problem.domain) for case in cases]
+    # The smaller ones first, as any of them may show it.
+    for number, case in sorted(enumerate(cases), key=lambda pair: sizes[pair[0]]):
+        if (sizes[number] <= FEW) not in small:
+            continue
         for fault in faults(spec, backend, monkeypatch, case, number):
             key = op.stem(direction), long, number
             if key not in CLEAN:
@@ -341,12 +348,16 @@ def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch,
     text = headers()[header]
     assert text[start:].startswith(old)
     broken = text[:start] + new + text[start + len(old) :]
+    packages = {}
     for op, direction in reaching(tree, header):
         name = f"header_{op.stem(direction)}_{header.split('/')[1].split('.')[0]}_{start}"
         source = source_of(op, direction)
-        package = write_package(folder, name, {**tree, source: with_header(tree[source], header, broken)})
-        if shows(spec, backend, monkeypatch, op, direction, package, long=True):
-            return
+        files = {**tree, source: with_header(tree[source], header, broken)}
+        packages[op.stem(direction)] = op, direction, write_package(folder, name, files)
+    for small in (True, False):
+        for op, direction, package in packages.values():
+            if shows(spec, backend, monkeypatch, op, direction, package, long=True, small=(small,)):
+                return
     pytest.fail(f"nothing showed the fault {old!r} -> {new!r} in {header}")
 
 
