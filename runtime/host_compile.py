@@ -33,7 +33,7 @@ from baracuda.compile.locks import KeyedLocks
 from baracuda.compile.source import headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
-from baracuda.host_compiler import AHEAD, FLAGS, check_process, compile_flags, find_compiler
+from baracuda.host_compiler import AHEAD, check_process, compile_flags, find_compiler
 
 logger = logging.getLogger("baracuda.compile")
 
@@ -88,7 +88,7 @@ def build_library(files: Mapping[str, str], what: str) -> bytes:
     """
     compiler = find_compiler()
     with tempfile.TemporaryDirectory(prefix="baracuda-host-") as folder:
-        return _build(Path(folder), files, what, [*compiler.command, *FLAGS]).read_bytes()
+        return _build(Path(folder), files, what, [*compiler.command, *compiler.flags]).read_bytes()
 
 
 def try_compiler() -> None:
@@ -282,18 +282,29 @@ def _evict(kept: Path) -> None:
     """
     entries = []
     with contextlib.suppress(OSError):
-        for entry in kept.parent.iterdir():
-            if not _KEY.fullmatch(entry.name) or not entry.is_dir():
-                continue
-            files = [(path, path.stat()) for path in entry.rglob("*") if path.is_file()]
-            for path, status in files:
-                if path.suffix == ".tmp" and time.time() - status.st_mtime > _STALE_SECONDS:
-                    path.unlink(missing_ok=True)
-            entries.append((entry.stat().st_mtime_ns, entry, sum(status.st_size for _, status in files)))
+        with os.scandir(kept.parent) as found:
+            folders = [entry for entry in found if _KEY.fullmatch(entry.name) and entry.is_dir()]
+        for entry in folders:
+            size = 0
+            for path, status in _files(entry.path):
+                size += status.st_size
+                if path.endswith(".tmp") and time.time() - status.st_mtime > _STALE_SECONDS:
+                    Path(path).unlink(missing_ok=True)
+            entries.append((entry.stat().st_mtime_ns, entry.path, size))
         excess = sum(size for _, _, size in entries) - cache_limit()
-        for _, entry, size in sorted(entries):
+        for _, path, size in sorted(entries):
             if excess <= 0:
                 break
-            if entry != kept:
-                shutil.rmtree(entry, ignore_errors=True)
+            if path != str(kept):
+                shutil.rmtree(path, ignore_errors=True)
                 excess -= size
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files of a folder and of those in it; every compile looks at all entries, so it must be quick."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path)
+            elif entry.is_file():
+                yield entry.path, entry.stat()

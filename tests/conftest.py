@@ -24,17 +24,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
     parser.addoption(
-        "--every-op",
+        "--full",
         action="store_true",
-        help="check layouts, shapes, runs and faults of every op, not of one for each form of kernel",
+        help="check layouts, shapes, runs and faults of every op, not of one for each form of kernel, "
+        "and in every dtype, where else the dtypes of an op share them",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    from devices import take_every_op
+    from devices import take_all
 
     # Before collection: making tests of every op to deselect them again takes longer than all else there.
-    take_every_op(config.getoption("--every-op"))
+    take_all(config.getoption("--full"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

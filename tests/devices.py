@@ -6,8 +6,8 @@ import contextlib
 import functools
 import importlib.resources
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pytest
 
@@ -21,10 +21,12 @@ from baracuda.compile.unit import Unit
 if TYPE_CHECKING:
     from baracuda.codegen.matrix import KernelRow
     from baracuda.codegen.spec import Spec
+    from baracuda.compile.loader import Kernel, Launch, Module
     from baracuda.tensor import Device
 
 #: Whether a test applies to an op's direction.
 Where: TypeAlias = "Callable[[Any, str], bool]"
+Piece = TypeVar("Piece")
 
 
 @functools.cache
@@ -38,11 +40,11 @@ def each_op(*directions: str, dtypes: Iterable[str] = (), where: Where | None = 
 
 
 def each_kernel(*directions: str, dtypes: Iterable[str] = (), where: Where | None = None) -> Any:
-    """As `each_op`, of maps whose kernels differ in their formula alone the first; `--every-op` takes all.
+    """As `each_op`, of maps whose kernels differ in their formula alone the first; `--full` takes all.
 
     For properties that are the template's and the engine's: layouts, shapes, streams, determinism.
     """
-    return _each_op(directions, dtypes, where, every=_every_op)
+    return _each_op(directions, dtypes, where, every=_full)
 
 
 def each_program(*directions: str, where: Where | None = None) -> Any:
@@ -52,16 +54,52 @@ def each_program(*directions: str, where: Where | None = None) -> Any:
 
 def each_kernel_program(*directions: str, where: Where | None = None) -> Any:
     """As `each_program`, of the ops whose kernels differ in their formula alone the first."""
-    return _each_program(directions, where, every=_every_op)
+    return _each_program(directions, where, every=_full)
 
 
-_every_op = False
+_full = False
 
 
-def take_every_op(every: bool) -> None:
-    """Whether `each_kernel` and `each_kernel_program` take all ops; to be said before tests are imported."""
-    global _every_op  # noqa: PLW0603
-    _every_op = every
+def take_all(full: bool) -> None:
+    """Whether `each_kernel` takes all ops and `share` all pieces; to be said before tests are imported."""
+    global _full  # noqa: PLW0603
+    _full = full
+
+
+def share(
+    pieces: Sequence[Piece], op: Any, direction: str, dtype: str, among: Sequence[str] = (), least: int = 1
+) -> Sequence[Piece]:
+    """Of what is checked in each dtype of an op this dtype's share, which `--full` makes all of it.
+
+    The dtypes take turns, and another one begins in the next op: every piece is checked of every op, and
+    beside every dtype. Where they are few, a dtype has some beyond its share.
+
+    Args:
+        pieces: problems, layouts, or pairs of them.
+        op: the op.
+        direction: its direction.
+        dtype: whose share.
+        among: the dtypes that the test has; none: all of the op's.
+        least: the number of pieces that a dtype has in any case.
+    """
+    dtypes = [name for name in op.dtypes_of(direction) if not among or name in among]
+    turns = min(len(dtypes), max(1, len(pieces) // least))
+    if _full or turns < 2:
+        return pieces
+    return pieces[(dtypes.index(dtype) + _places()[op.name, direction]) % turns :: turns]
+
+
+def turn(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> Sequence[Piece]:
+    """Of what is checked of every op one piece, the next op or number the next; all of them with `--full`."""
+    return pieces if _full else [pieces[(_places()[op.name, direction] + number) % len(pieces)]]
+
+
+@functools.cache
+def _places() -> dict[tuple[str, str], int]:
+    """A number for each direction of each op; those that stand for others have the first."""
+    found = [(op.name, direction) for op in checkout_spec().ops.values() for direction in op.programs]
+    found.sort(key=lambda member: member not in _first_of_form())
+    return {member: number for number, member in enumerate(found)}
 
 
 def _each_op(directions: tuple[str, ...], dtypes: Iterable[str], where: Where | None, *, every: bool) -> Any:
@@ -175,7 +213,7 @@ def bundles() -> list[list[tuple[str, str]]]:
     size = _FULL
     for op in checkout_spec().ops.values():
         for direction in op.programs:
-            own = len({row.defines for row in _rows_of()[op.name, direction]})
+            own = len({row.defines for row in _rows_of()[op.name, direction] if not _waits(row)})
             alone = op.family.template != "map" or size + own > _FULL
             if alone:
                 found.append([])
@@ -189,20 +227,79 @@ def bundles() -> list[list[tuple[str, str]]]:
 _FULL = 32
 
 
+def _waits(row: KernelRow) -> bool:
+    """Whether a kernel is compiled when it is launched first: for far elements or turned axes, few ops do."""
+    return ("BARACUDA_WIDE", "1") in row.defines and (row.op, row.direction) not in _first_of_plan()
+
+
+@functools.cache
+def _first_of_plan() -> frozenset[tuple[str, str]]:
+    """The first op of each plan class, and of maps that of each form."""
+    found: dict[Any, tuple[str, str]] = {}
+    for op in checkout_spec().ops.values():
+        for direction in op.programs:
+            key = _form(op, direction) if op.family.template == "map" else op.family.plan_class(direction)
+            found.setdefault(key, (op.name, direction))
+    return frozenset(found.values())
+
+
 @functools.cache
 def load_bundle(number: int, device: Device) -> None:
-    """Load every kernel of a group of `bundles`, once."""
+    """Load every kernel of a group of `bundles` that does not wait, once; with `--full` those too."""
     members = bundles()[number]
     rows = [row for member in members for row in _rows_of()[member]]
+    early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
     if len(members) == 1:
-        load_units(rows, device)
+        load_units(early, device)
     else:
-        preload([*dict.fromkeys(unit_of(row) for row in rows)], device)
+        preload([*dict.fromkeys(unit_of(row) for row in early)], device)
+    if _full and late:
+        preload([*dict.fromkeys(unit_of(row) for row in late)], device)
 
 
 def load_op(op: str, direction: str, device: Device) -> None:
     """Load every kernel of an op's direction, and those that are compiled with them."""
     load_bundle(_bundle_of()[op, direction], device)
+
+
+class Late:
+    """A module of one unit, which is loaded, alone, when a kernel of it is launched first."""
+
+    def __init__(self, unit: Unit, device: Device) -> None:
+        self._unit, self._device = unit, device
+
+    def kernel(self, symbol: str) -> LateKernel:
+        return LateKernel(self, symbol)
+
+    def load(self) -> Module:
+        return loader.load(self._unit, self._device)
+
+
+class LateKernel:
+    """A kernel of a `Late` module."""
+
+    def __init__(self, module: Late, symbol: str) -> None:
+        self._module, self._symbol = module, symbol
+
+    def _kernel(self) -> Kernel:
+        return self._module.load().kernel(self._symbol)
+
+    def shared_to_hold(self, blocks: int, threads: int) -> int:
+        return self._kernel().shared_to_hold(blocks, threads)
+
+    def pack(self, grid: tuple[int, int, int], threads: int, shared_bytes: int, params: bytes) -> Launch:
+        return self._kernel().pack(grid, threads, shared_bytes, params)
+
+
+def late(preload: Any) -> Any:
+    """A `preload` that leaves units of other packages than the checkout's until they are launched."""
+
+    def preload_own(units: Iterable[Unit], device: Device, *rest: Any, **options: Any) -> Any:
+        units = list(units)
+        found = iter(preload([unit for unit in units if unit in _bundle_of_unit()], device, *rest, **options))
+        return [next(found) if unit in _bundle_of_unit() else Late(unit, device) for unit in units]
+
+    return preload_own
 
 
 @contextlib.contextmanager
@@ -217,16 +314,27 @@ def plans_share_libraries(device: Device) -> Iterator[None]:
     def preload_group(units: Iterable[Unit], device: Device, *rest: Any, **options: Any) -> Any:
         units = list(units)
         usual = loader._modules is modules and os.environ.get(FOLDER_VARIABLE) == folder
-        if usual and loader.jit_allowed() and not pack.loaded_packs():
-            for unit in units:
-                if unit not in modules and unit in _bundle_of_unit():
-                    load_bundle(_bundle_of_unit()[unit], device)
-        return preload(units, device, *rest, **options)
+        if not usual or not loader.jit_allowed() or pack.loaded_packs():
+            return preload(units, device, *rest, **options)
+        for unit in units:
+            if unit not in modules and unit in _bundle_of_unit():
+                load_bundle(_bundle_of_unit()[unit], device)
+        found = iter(preload([unit for unit in units if not _is_late(unit)], device, *rest, **options))
+        return [Late(unit, device) if _is_late(unit) else next(found) for unit in units]
 
     with pytest.MonkeyPatch.context() as patch:
         if device.kind == "host":
             patch.setattr(kernels_of_plans, "preload", preload_group)
         yield
+
+
+def _is_late(unit: Unit) -> bool:
+    return unit not in loader._modules and unit in _late_units()
+
+
+@functools.cache
+def _late_units() -> frozenset[Unit]:
+    return frozenset(unit_of(row) for row in all_rows() if _waits(row))
 
 
 @functools.cache

@@ -261,7 +261,7 @@ def test_what_single_queries_do_not_see(backend, dtype):
 @pytest.mark.parametrize(("causal", "queries"), [("top_left", 20), ("top_left", 140), ("bottom_right", 140)])
 def test_what_a_query_that_is_nan_does_not_see(backend, dtype, planted, causal, queries):
     """It has no weight there, wherever tiles end, and leaves the gradients of these keys as they are."""
-    q, k, v, dy = operands(dtype, batch=1, queries=queries, keys=200)
+    q, k, v, dy = operands(dtype, 2, 1, batch=1, queries=queries, keys=200)
     row, seen = 5, 6 + (200 - queries if causal == "bottom_right" else 0)
     offset = seen - row - 1
     mask = np.arange(200) <= np.arange(queries)[:, None] + offset
@@ -288,7 +288,7 @@ def test_what_a_query_that_is_nan_does_not_see(backend, dtype, planted, causal, 
 @pytest.mark.parametrize("scratch", [True, False])
 def test_weights_that_causal_hides_are_not_read(backend, dtype, queries, keys, scratch):
     """Rows of NaN, as masked_row="nan" leaves them, give what rows of zeros give, wherever tiles end."""
-    q, k, v, dy = operands(dtype, queries=queries, keys=keys)
+    q, k, v, dy = operands(dtype, batch=1, queries=queries, keys=keys)
     hidden = queries - keys
     kept = {}
     for masked_row in ("zero", "nan"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from devices import each_kernel, each_op, each_program, has_optional_outputs, small_problems
+from devices import each_kernel, each_op, each_program, has_optional_outputs, share, small_problems, turn
 
 from baracuda.codegen import verify
 
@@ -22,21 +24,23 @@ def check(spec, backend, problem, profile, seed=0):
 
 @each_kernel("backward")
 def test_every_shape(spec, backend, op, direction, dtype):
-    for turn, problem in enumerate(verify.problems(op, direction, dtype, SHAPES)):
-        check(spec, backend, problem, PROFILES[turn % len(PROFILES)])
+    problems = share(verify.problems(op, direction, dtype, SHAPES), op, direction, dtype)
+    for number, problem in enumerate(problems):
+        check(spec, backend, problem, PROFILES[number % len(PROFILES)])
 
 
 @each_kernel("backward")
-@pytest.mark.parametrize("profile", PROFILES)
-def test_every_kind_of_values(spec, backend, op, direction, dtype, profile):
-    for problem in small_problems(op, direction, dtype, (3, 5, 7), (4, 300)):
+def test_every_kind_of_values(spec, backend, op, direction, dtype):
+    problems = small_problems(op, direction, dtype, (3, 5, 7), (4, 300))
+    for problem, profile in share([*itertools.product(problems, PROFILES)], op, direction, dtype):
         check(spec, backend, problem, profile, seed=1)
 
 
 @each_op("backward")
 def test_extreme_magnitudes(spec, backend, op, direction, dtype):
     """Nearly every exponent of the kind in one row: what fits the kind comes out right."""
-    for problem in small_problems(op, direction, dtype, (3, 5, 7), (2, 40)):
+    problems = small_problems(op, direction, dtype, (3, 5, 7), (2, 40))
+    for problem in share(problems, op, direction, dtype, least=4):
         check(spec, backend, problem, "extreme")
 
 
@@ -56,14 +60,18 @@ def summed_problems(op, direction, dtype="f32"):
 @each_op("backward", where=summed_problems)
 def test_broadcast_operands_with_split_rows(spec, backend, op, direction, dtype):
     """Gradients that are long sums, over leading, trailing and all axes."""
-    for problem in summed_problems(op, direction, dtype):
+    for problem in share(summed_problems(op, direction, dtype), op, direction, dtype):
         check(spec, backend, problem, "normal")
 
 
 def smooth_problems(op):
+    """Problems of a few elements with every option; of those with broadcast operands a part."""
+    shapes = ((2, 3, 4), (5,))
+    broadcast = small_problems(op, "backward", "f64", *shapes)
+    some = itertools.chain(*turn([broadcast[first::4] for first in range(4)], op, "backward"))
     return [
         changed
-        for problem in small_problems(op, "backward", "f64", (2, 3, 4), (5,))
+        for problem in (*verify.problems(op, "backward", "f64", shapes), *some)
         for changed in verify.with_numbers(problem)[:3]
         if np.prod(problem.domain)
     ]
@@ -74,8 +82,8 @@ def test_the_numerical_derivative(backend, op, direction):
     """The formula, its reference and the derivative of the forward's reference agree where all is smooth."""
     compared = 0
     for start in (None, 0, 1):  # for functions that have values between two numbers alone
-        for turn, problem in enumerate(smooth_problems(op)):
-            values = verify.inputs_for(problem, "spaced", seed=turn)
+        for number, problem in enumerate(smooth_problems(op)):
+            values = verify.inputs_for(problem, "spaced", seed=number)
             if start is not None:
                 inputs = problem.with_direction("forward").inputs()
                 values |= {name: start + 1 / (1 + np.exp(-values[name])) for name in inputs}
@@ -108,7 +116,7 @@ def test_every_input_that_has_a_gradient_gets_it(op, direction):
 
 @each_op("backward", where=has_optional_outputs)
 def test_gradients_may_be_left_out(backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype):
+    for problem in share(small_problems(op, direction, dtype), op, direction, dtype):
         values = verify.inputs_for(problem)
         full = verify.run(backend, problem, values)
         for name in set(problem.optional()) & set(problem.outputs()):

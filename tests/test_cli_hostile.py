@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import run
+from small_spec import SMALL_SPEC
 
 from baracuda import codegen
 
@@ -35,7 +36,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -
     (tmp_path / "nul.yaml").write_bytes(b"\0")
     (tmp_path / "latin.yaml").write_bytes("version: 1\n# für\n".encode("latin-1"))
     (tmp_path / "number.yaml").write_text("3")
-    (tmp_path / "my_ops.yaml").write_text((codegen.load_spec(None)).text, encoding="utf-8")
+    (tmp_path / "my_ops.yaml").write_text(codegen.load_spec(None).text, encoding="utf-8")
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -222,13 +223,14 @@ def test_a_pipe_whose_reader_has_gone(arguments: tuple[str, ...]) -> None:
 def test_output_that_the_caller_closed(tmp_path: Path, fresh_cache: Path, closed: tuple[int, ...]) -> None:
     """As of a service that has none: exit codes and files are what they are elsewhere."""
     written = tmp_path / "schema.json"
-    cases: list[tuple[tuple[str, ...], int]] = [(("list",), 0), (("doctor",), 0), (("--help",), 0)]
-    cases += [
+    cases: list[tuple[tuple[str, ...], int]] = [
+        (("--help",), 0),
         (("schema", "--out", str(written)), 0),
         (("lint", "--spec", "no-such.yaml"), 2),
         (("list", "--frob"), 2),
-        (("check", "--out", str(tmp_path / "none")), 1),
     ]
+    if len(closed) == 2:  # the rest, which takes longer, where least is left
+        cases += [(("list",), 0), (("doctor",), 0), (("check", "--out", str(tmp_path / "none")), 1)]
     for arguments, code in cases:
         command = f"{shlex.join([*COMMAND, *arguments])} {' '.join(f'{number}>&-' for number in closed)}"
         done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
@@ -258,12 +260,12 @@ def test_an_error_that_cannot_be_told_keeps_its_exit_code() -> None:
 )
 def test_letters_that_the_terminal_lacks(tmp_path: Path, environment: dict[str, str]) -> None:
     """In a spec, in its name, which need not even be text, and in what is written."""
-    text = codegen.load_spec(None).text.replace("doc: linear", "doc: μ ∂ é linear", 1)
+    text = SMALL_SPEC.replace("    doc: sum of x", "    doc: μ ∂ é of x")
     path = os.fsencode(tmp_path) + b"/l\xe4tin \xce\xbc.yaml"
     Path(os.fsdecode(path)).write_text(text, encoding="utf-8")
     out = tmp_path / "ours"
     for arguments in (
-        ("show", "lerp", "--spec", path),
+        ("show", "total", "--spec", path),
         ("lint", "--spec", path),
         ("generate", "--spec", path, "--out", str(out)),
         ("check", "--spec", path, "--out", str(out)),
@@ -305,7 +307,7 @@ def test_variables_of_the_environment(
     # What is found when kernels run need not compile them anew.
     if variable in ("BARACUDA_HOST_THREADS", "BARACUDA_HOST_ORDER", "BARACUDA_CACHE_MAX_BYTES"):
         environment = {}
-    done = process("demo", "--op", "lerp", "--device", "host", **{**environment, variable: value})
+    done = process("demo", "--op", "clz", "--device", "host", **{**environment, variable: value})
     said = (done.stdout + done.stderr).decode()
     assert message in said
     assert not RAW.search(said)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from devices import aggregating, each_kernel, each_kernel_program, small_problems
+from devices import aggregating, each_kernel, each_kernel_program, share, small_problems, turn
 
 from baracuda.codegen import verify
 from baracuda.engines import aggregate, shared_memory
@@ -23,19 +25,19 @@ def assert_same_bits(got, want, what):
         )
 
 
-def some_problems(op, direction, dtype, shapes):
-    """A few problems a shape: all axes, broadcast operands and options have their turn."""
+def some_problems(op, direction, dtype, shapes, among):
+    """A few problems a shape: all axes, broadcast operands and options have their turn; dtypes share them."""
     found = []
     for shape in shapes:
         several = small_problems(op, direction, dtype, shape)
         found += several[:: max(1, len(several) // 4)]
-    return found
+    return share(found, op, direction, dtype, among)
 
 
 @each_kernel(dtypes=["f16", "f32"])
 def test_many_runs_are_equal(backend, op, direction, dtype):
     """Twenty on a GPU, whose threads never run in the same order twice; the host's do."""
-    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (40000,)]):
+    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (40000,)], ["f16", "f32"]):
         values = verify.inputs_for(problem)
         prepared = verify.prepare(backend, problem, values)
         prepared.launch()
@@ -50,7 +52,7 @@ def test_the_order_of_threads_changes_nothing(device, backend, op, direction, dt
     """A barrier that is missing shows: threads between two barriers run in other orders."""
     if device.kind != "host":
         pytest.skip("the order of a GPU's threads cannot be asked for")
-    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (20000,)]):
+    for problem in some_problems(op, direction, dtype, [(37, 5), (3, 1100), (20000,)], ["bf16", "f32"]):
         values = verify.inputs_for(problem)
         results = {}
         for order in ("forward", "reverse", "ahead", "shuffle:1"):
@@ -84,7 +86,7 @@ def cut(problem, values, axis, keep):
 def test_batch_invariance(backend, op, direction, dtype):
     """A row's bits depend neither on the other rows nor on their number, for every position of an axis."""
     invariant = set()
-    for problem in some_problems(op, direction, dtype, SHAPES):
+    for number, problem in enumerate(some_problems(op, direction, dtype, SHAPES, ["f16", "f32"])):
         values = verify.inputs_for(problem, every=True)
         prepared = verify.prepare(backend, problem, values)
         prepared.launch()
@@ -94,7 +96,9 @@ def test_batch_invariance(backend, op, direction, dtype):
         for axis, extent in enumerate(problem.domain):
             if axis in problem.bound_axes() or extent < 2:
                 continue
-            for keep in ([0], [extent - 1], list(range(extent // 2)), list(range(1, extent, 3))):
+            ends, parts = ([0], [extent - 1]), (list(range(extent // 2)), list(range(1, extent, 3)))
+            pairs = [*zip(ends, parts, strict=True)]
+            for keep in itertools.chain(*turn(pairs, op, direction, number)):
                 fewer, pick = cut(problem, values, axis, keep)
                 got = verify.run(backend, fewer, {name: pick(name, value) for name, value in values.items()})
                 for name in promised:
@@ -106,10 +110,18 @@ def test_batch_invariance(backend, op, direction, dtype):
     assert invariant
 
 
-@each_kernel(dtypes=["bf16", "f64"])
+def may_split(op, direction):
+    """Whether there are long rows that several blocks may share."""
+    return any(
+        problem.summed() or problem.program.aggregates
+        for problem in small_problems(op, direction, "bf16", (20000,))
+    )
+
+
+@each_kernel(dtypes=["bf16", "f64"], where=may_split)
 def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
     """Without a workspace one block walks a long row that many share otherwise."""
-    for problem in some_problems(op, direction, dtype, [(40000, 1), (2, 3, 9000), (50000,)]):
+    for problem in some_problems(op, direction, dtype, [(20000, 1), (2, 3, 9000), (20000,)], ["bf16", "f64"]):
         values = verify.inputs_for(problem)
         fast = verify.prepare(backend, problem, values)
         plain = verify.prepare(backend, problem, values, preference=PlanPreference(max_workspace=0))
@@ -148,7 +160,7 @@ def test_what_the_workspace_holds_does_not_matter(backend, op, direction, dtype)
 @each_kernel()
 def test_the_layout_of_rows_changes_nothing(backend, op, direction, dtype):
     """Aligned and unaligned rows are summed along one and the same tree."""
-    for problem in some_problems(op, direction, dtype, [(3, 1100), (5, 1027)]):
+    for problem in some_problems(op, direction, dtype, [(3, 1100), (5, 1027)], ()):
         values = verify.inputs_for(problem)
         want = verify.run(backend, problem, values)
         for layout in ("misaligned", "sliced rows", "all axes permuted", "reversed"):
@@ -177,7 +189,7 @@ def has_a_cheaper_step(op, direction):
 @each_kernel(where=has_a_cheaper_step)
 def test_a_cheaper_step_changes_no_bit(backend, op, direction, dtype):
     """Packs that a formula takes in at once have the bits of elements taken in one by one."""
-    for problem in some_problems(op, direction, dtype, [(5, 1100), (1100, 16)]):
+    for problem in some_problems(op, direction, dtype, [(5, 1100), (1100, 16)], ()):
         values = verify.inputs_for(problem)
         like = values["x"]
         values["x"] = of_all_magnitudes(like.shape, dtype).astype(like.dtype)

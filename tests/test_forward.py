@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
-import pytest
-from devices import each_kernel, each_op, has_optional_outputs, small_problems
+from devices import each_kernel, each_op, has_optional_outputs, share, small_problems
 
 from baracuda.codegen import verify
 
@@ -21,21 +22,23 @@ def check(spec, backend, problem, profile, seed=0):
 
 @each_kernel("forward")
 def test_every_shape(spec, backend, op, direction, dtype):
-    for turn, problem in enumerate(verify.problems(op, direction, dtype, SHAPES)):
+    problems = share(verify.problems(op, direction, dtype, SHAPES), op, direction, dtype)
+    for turn, problem in enumerate(problems):
         check(spec, backend, problem, PROFILES[turn % len(PROFILES)])
 
 
 @each_kernel("forward")
-@pytest.mark.parametrize("profile", PROFILES)
-def test_every_kind_of_values(spec, backend, op, direction, dtype, profile):
-    for problem in small_problems(op, direction, dtype, (3, 5, 7), (4, 300)):
+def test_every_kind_of_values(spec, backend, op, direction, dtype):
+    problems = small_problems(op, direction, dtype, (3, 5, 7), (4, 300))
+    for problem, profile in share([*itertools.product(problems, PROFILES)], op, direction, dtype):
         check(spec, backend, problem, profile, seed=1)
 
 
 @each_op("forward")
 def test_extreme_magnitudes(spec, backend, op, direction, dtype):
     """Nearly every exponent of the kind in one row: what fits the kind comes out right."""
-    for problem in small_problems(op, direction, dtype, (3, 5, 7), (2, 40)):
+    problems = small_problems(op, direction, dtype, (3, 5, 7), (2, 40))
+    for problem in share(problems, op, direction, dtype, least=4):
         check(spec, backend, problem, "extreme")
 
 

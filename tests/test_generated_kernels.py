@@ -23,7 +23,7 @@ needs_nvrtc = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC for Linu
 
 
 def sample(rows: list[KernelRow], template_of: dict[str, str]) -> list[Any]:
-    """Two units of each template, one a direction where it has both; another choice with another spec."""
+    """A unit of each template and direction; another choice with another spec."""
     chosen = random.Random(20240501)
     groups: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
@@ -34,7 +34,7 @@ def sample(rows: list[KernelRow], template_of: dict[str, str]) -> list[Any]:
     return [
         pytest.param(key[0], unit, id=f"{Path(unit[0]).stem}-{unit[1][0][1]}-{unit[1][1][0]}")
         for key, group in groups.items()
-        for unit in chosen.sample(group, min(2, len(group)))
+        for unit in chosen.sample(group, 1)
     ]
 
 
@@ -50,16 +50,19 @@ def texts() -> dict[str, str]:
 @needs_nvrtc
 @pytest.mark.parametrize(("template", "unit"), SAMPLE)
 def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]) -> None:
-    """PTX for the oldest architecture, a cubin for sm_90: no warnings, and no spills in maps.
+    """PTX for the oldest architecture, or a cubin for sm_90: no warnings; of maps both, and no spills.
 
     CUDA's sine, cosine and tangent reduce large angles by way of an array, which is a stack frame.
     """
     from baracuda.compile import nvrtc
 
     path, defines, flags = unit
-    old = nvrtc.compile_cubin(Unit(path, texts[path], defines, flags), "compute_80")
-    assert old.log.strip("\0\n") == ""
-    assert b".target sm_80" in old.data
+    if template == "map" or path.endswith("_backward.cu"):  # the others take longer
+        old = nvrtc.compile_cubin(Unit(path, texts[path], defines, flags), "compute_80")
+        assert old.log.strip("\0\n") == ""
+        assert b".target sm_80" in old.data
+    if template != "map" and path.endswith("_backward.cu"):
+        return
     new = nvrtc.compile_cubin(Unit(path, texts[path], defines, (*flags, "--ptxas-options=-v")), "sm_90")
     assert new.data[:4] == b"\x7fELF"
     assert "warning" not in new.log

@@ -38,6 +38,19 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         host_compiler.find_compiler()
 
 
+@pytest.mark.parametrize(
+    ("version", "is_gcc"),
+    [
+        ("g++ 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.", True),
+        ("Apple clang version 15.0.0\nTarget: arm64-apple-darwin23.6.0", False),
+    ],
+)
+def test_flags_that_only_gcc_knows(version: str, is_gcc: bool) -> None:
+    compiler = host_compiler.Compiler(("c++",), "\0".join(("c++", "/usr/bin/c++", version)))
+    assert compiler.flags[: len(host_compiler.FLAGS)] == host_compiler.FLAGS
+    assert ({*host_compiler.GCC_FLAGS} <= {*compiler.flags}) == is_gcc
+
+
 SMALL = {"main.cpp": 'extern "C" __attribute__((visibility("default"))) int seven() { return 7; }\n'}
 
 

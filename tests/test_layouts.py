@@ -12,7 +12,9 @@ from devices import (
     each_kernel_program,
     possible_problems,
     repeated,
+    share,
     small_problems,
+    turn,
 )
 
 from baracuda.codegen import verify
@@ -56,65 +58,77 @@ def layout_problems(op, direction, dtype):
     return found
 
 
+def check_layouts(backend, op, direction, dtype, problems, layouts_of):
+    """Pairs of a problem and layouts of its arguments against contiguous tensors: this dtype's share."""
+    pairs = [(place, layouts) for place, problem in enumerate(problems) for layouts in layouts_of(problem)]
+    known = {}
+    for place, layouts in share(pairs, op, direction, dtype):
+        problem = problems[place]
+        if place not in known:
+            values = verify.inputs_for(problem)
+            plan = verify.prepare(backend, problem, values).plan
+            known[place] = values, plan, contiguous(backend, plan, problem, values)
+        values, plan, want = known[place]
+        shared = not set(layouts.values()).isdisjoint(verify.EXPANDED)
+        compare(backend, plan, problem, values, layouts, None if shared else want)
+
+
 @each_kernel()
 def test_one_argument_in_each_layout(backend, op, direction, dtype):
-    for problem in layout_problems(op, direction, dtype):
-        values = verify.inputs_for(problem)
-        plan = verify.prepare(backend, problem, values).plan
-        want = contiguous(backend, plan, problem, values)
-        for name in problem.tensors():
-            for layout in verify.LAYOUTS:
-                compare(backend, plan, problem, values, {name: layout}, want)
+    def alone(problem):
+        return [{name: layout} for name in problem.tensors() for layout in verify.LAYOUTS]
+
+    check_layouts(backend, op, direction, dtype, layout_problems(op, direction, dtype), alone)
 
 
 @each_kernel()
 def test_all_arguments_in_the_same_layout(backend, op, direction, dtype):
-    for problem in layout_problems(op, direction, dtype):
-        values = verify.inputs_for(problem)
-        plan = verify.prepare(backend, problem, values).plan
-        want = contiguous(backend, plan, problem, values)
-        for layout in verify.LAYOUTS:
-            compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), layout), want)
+    def same(problem):
+        return [dict.fromkeys(problem.tensors(), layout) for layout in verify.LAYOUTS]
+
+    check_layouts(backend, op, direction, dtype, layout_problems(op, direction, dtype), same)
 
 
 @each_kernel()
 def test_every_argument_in_another_layout(backend, op, direction, dtype):
     """Layouts in turn, each argument a few places further than the one before."""
     names = list(verify.LAYOUTS)
-    for problem in layout_problems(op, direction, dtype):
-        values = verify.inputs_for(problem)
-        plan = verify.prepare(backend, problem, values).plan
-        want = contiguous(backend, plan, problem, values)
-        for turn in range(len(names)):
-            layouts = {
-                name: names[(turn + 5 * place) % len(names)] for place, name in enumerate(problem.tensors())
-            }
-            compare(backend, plan, problem, values, layouts, want)
+
+    def others(problem):
+        return [
+            {name: names[(first + 5 * place) % len(names)] for place, name in enumerate(problem.tensors())}
+            for first in range(len(names))
+        ]
+
+    check_layouts(backend, op, direction, dtype, layout_problems(op, direction, dtype), others)
 
 
 @each_kernel()
-@pytest.mark.parametrize("layout", verify.EXPANDED)
-def test_expanded_inputs(backend, op, direction, dtype, layout):
+def test_expanded_inputs(backend, op, direction, dtype):
     """Zero strides, such as the gradient that `loss.sum()` hands down."""
-    for problem in layout_problems(op, direction, dtype):
-        values = verify.inputs_for(problem)
-        plan = verify.prepare(backend, problem, values).plan
-        for name in problem.inputs():
-            compare(backend, plan, problem, values, {name: layout})
-        compare(backend, plan, problem, values, dict.fromkeys(problem.inputs(), layout))
+
+    def expanded(problem):
+        inputs = problem.inputs()
+        return [
+            dict.fromkeys(names, layout)
+            for names in (*([name] for name in inputs), inputs)
+            for layout in verify.EXPANDED
+        ]
+
+    check_layouts(backend, op, direction, dtype, layout_problems(op, direction, dtype), expanded)
 
 
 @each_kernel()
 def test_odd_lengths_at_odd_addresses(backend, op, direction, dtype):
     """Vector loads need an aligned pointer and leave a tail: each combination over a flat tensor."""
     lengths = [(length,) for length in (1, 2, 3, 5, 7, 63, 64, 67, 1023, 4099)]
-    for problem in verify.problems(op, direction, dtype, lengths, every_option=False):
-        values = verify.inputs_for(problem)
-        plan = verify.prepare(backend, problem, values).plan
-        want = contiguous(backend, plan, problem, values)
-        for name in problem.tensors():
-            compare(backend, plan, problem, values, {name: "misaligned"}, want)
-        compare(backend, plan, problem, values, dict.fromkeys(problem.tensors(), "misaligned"), want)
+
+    def misaligned(problem):
+        names = problem.tensors()
+        return [*({name: "misaligned"} for name in names), dict.fromkeys(names, "misaligned")]
+
+    problems = verify.problems(op, direction, dtype, lengths, every_option=False)
+    check_layouts(backend, op, direction, dtype, problems, misaligned)
 
 
 # Extents and a layout whose fast axis is not the last: tiles along either axis, several blocks, edges,
@@ -148,7 +162,7 @@ def check_variant(backend, plan, problem, values, layouts, want, contiguous_outp
 @each_kernel(where=is_map)
 def test_permuted_inputs(backend, op, direction, dtype):
     """Inputs with another fast axis than the outputs: all, each alone, and beside a misaligned tensor."""
-    for shape, layout in TURNED:
+    for shape, layout in share(TURNED, op, direction, dtype):
         problem = verify.problems(op, direction, dtype, [shape], every_option=False)[0]
         values = verify.inputs_for(problem)
         plan = verify.prepare(backend, problem, values).plan
@@ -169,17 +183,19 @@ def test_permuted_inputs(backend, op, direction, dtype):
 @each_kernel(where=is_map)
 def test_packs_at_strides(backend, op, direction, dtype):
     """Rows of whole packs that do not lie together, and one where the last pack is not whole."""
-    for shape in [(3, 5, 16), (300, 24), (3, 5, 17)]:
-        problem = verify.problems(op, direction, dtype, [shape], every_option=False)[0]
-        values = verify.inputs_for(problem)
-        plan = verify.prepare(backend, problem, values).plan
+
+    def in_packs(problem):
         inputs = problem.inputs()
         for place, layout in enumerate(IN_PACKS):
             others = dict.fromkeys([*inputs[1:], *problem.outputs()], IN_PACKS[0])
             if place:
                 others[inputs[-1]] = IN_PACKS[place % 2 + 1]
-            compare(backend, plan, problem, values, others | {inputs[0]: layout})
-            compare(backend, plan, problem, values, others | {problem.outputs()[0]: "misaligned"})
+            yield others | {inputs[0]: layout}
+            yield others | {problem.outputs()[0]: "misaligned"}
+
+    shapes = [(3, 5, 16), (300, 24), (3, 5, 17)]
+    problems = [verify.problems(op, direction, dtype, [shape], every_option=False)[0] for shape in shapes]
+    check_layouts(backend, op, direction, dtype, problems, in_packs)
 
 
 def test_a_permuted_tensor_in_place(backend):
@@ -226,9 +242,12 @@ def maps():
     ]
 
 
-@pytest.mark.parametrize("layout", ["contiguous", "transposed", "every second column", "reversed"])
+#: Layouts of an output that is its input.
+IN_PLACE = ["contiguous", "transposed", "every second column", "reversed"]
+
+
 @pytest.mark.parametrize("op", maps(), ids=lambda op: op.name)
-def test_in_place(backend, op, layout):
+def test_in_place(backend, op):
     """A map's output may be exactly an input of its shape, whatever the length and the strides."""
     for direction in op.programs:
         for length in (*range(1, 68), 1025, 5000):
@@ -237,17 +256,24 @@ def test_in_place(backend, op, layout):
             problem = in_place_problem(op, direction, shape)
             values = verify.inputs_for(problem)
             want = verify.run(backend, problem, values)
-            for source in problem.inputs():
-                for output in problem.outputs():
-                    if problem.dtype_of(source) != problem.dtype:
-                        continue
-                    prepared = verify.prepare(backend, problem, values, layouts={source: layout})
-                    shared = over(backend, prepared.tensors[source], problem.dtype_of(output))
-                    workspace = backend.workspace(prepared.plan.workspace_size())
-                    prepared.plan.run(backend.stream, workspace, prepared.args(**{output: shared.array}))
-                    shared.check_surroundings(backend)
-                    got = shared.values(backend)
-                    np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(want[output]))
+            # In turns of 5, as a pack has a power of two of elements.
+            for layout in turn(IN_PLACE, op, direction, length // 5):
+                for source in problem.inputs():
+                    for output in problem.outputs():
+                        if problem.dtype_of(source) != problem.dtype:
+                            continue
+                        check_in_place(backend, problem, values, {source: layout}, output, want[output])
+
+
+def check_in_place(backend, problem, values, layouts, output, want):
+    """A run whose output lies where the input with a layout is."""
+    prepared = verify.prepare(backend, problem, values, layouts=layouts)
+    (source,) = layouts
+    shared = over(backend, prepared.tensors[source], problem.dtype_of(output))
+    workspace = backend.workspace(prepared.plan.workspace_size())
+    prepared.plan.run(backend.stream, workspace, prepared.args(**{output: shared.array}))
+    shared.check_surroundings(backend)
+    np.testing.assert_array_equal(verify.bits_of(shared.values(backend)), verify.bits_of(want))
 
 
 def in_place_problem(op, direction, shape):

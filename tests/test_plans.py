@@ -15,12 +15,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from devices import checkout_spec, each_kernel, each_kernel_program, each_plan, overwrite, small_problems
+from devices import (
+    all_rows,
+    each_kernel,
+    each_kernel_program,
+    each_plan,
+    overwrite,
+    share,
+    small_problems,
+)
 from small_problems import first_problem
 
 import baracuda
 import baracuda.kernels as kernels_of_plans
-from baracuda.codegen import kernels, verify
+from baracuda.codegen import verify
 from baracuda.codegen.formula import to_text
 from baracuda.codegen.spec.model import COMPUTE
 from baracuda.compile import loader
@@ -114,7 +122,7 @@ def test_the_guarantee(backend, op, direction, dtype):
 
 @each_kernel("backward")
 def test_sums_over_rows_are_not_called_batch_invariant(backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype):
+    for problem in share(small_problems(op, direction, dtype), op, direction, dtype):
         plan = verify.prepare(backend, problem, verify.inputs_for(problem)).plan
         assert not set(plan.precision_guarantee.batch_invariant) & set(problem.summed())
 
@@ -151,15 +159,14 @@ def test_skus_differ_where_kernels_do(backend, op, direction):
 def test_the_sku_of_arguments_is_in_the_matrix(backend, op, direction, dtype):
     """Whatever the layout, the kernel that is launched is a row of the matrix."""
     symbols = {
-        (row.dtype, row.variant)
-        for row in kernels(checkout_spec())
-        if (row.op, row.direction) == (op.name, direction)
+        (row.dtype, row.variant) for row in all_rows() if (row.op, row.direction) == (op.name, direction)
     }
-    for problem in small_problems(op, direction, dtype, (4, 6, 10), (2050,)):
-        for layout in ("contiguous", "misaligned", "all axes permuted", "every second column"):
-            layouts = dict.fromkeys(problem.tensors(), layout)
-            prepared = verify.prepare(backend, problem, verify.inputs_for(problem), layouts=layouts)
-            assert (dtype, prepared.plan.sku_for(prepared.args()).variant) in symbols
+    layouts = ("contiguous", "misaligned", "all axes permuted", "every second column")
+    problems = small_problems(op, direction, dtype, (4, 6, 10), (2050,))
+    for problem, layout in share([*itertools.product(problems, layouts)], op, direction, dtype):
+        same = dict.fromkeys(problem.tensors(), layout)
+        prepared = verify.prepare(backend, problem, verify.inputs_for(problem), layouts=same)
+        assert (dtype, prepared.plan.sku_for(prepared.args()).variant) in symbols
 
 
 @each_kernel_program()

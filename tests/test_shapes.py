@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 
 import pytest
-from devices import each_kernel, each_kernel_program, possible_problems, small_problems
+from devices import each_kernel, each_kernel_program, possible_problems, share, small_problems, turn
 
 from baracuda.codegen import verify
 from baracuda.dtypes import ElementKind
@@ -41,14 +42,14 @@ def test_no_axes(spec, backend, op, direction, dtype):
 
 @each_kernel()
 def test_size_one(spec, backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype, *SIZE_ONE):
+    for problem in share(small_problems(op, direction, dtype, *SIZE_ONE), op, direction, dtype):
         check(spec, backend, problem)
         check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), "odd strides of size-1 axes"))
 
 
 @each_kernel()
 def test_odd_extents(spec, backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype, *ODD):
+    for problem in share(small_problems(op, direction, dtype, *ODD), op, direction, dtype):
         check(spec, backend, problem)
 
 
@@ -56,7 +57,7 @@ def test_odd_extents(spec, backend, op, direction, dtype):
 def test_empty(spec, backend, op, direction, dtype):
     """An aggregate of nothing is its identity: outputs that are not empty are written even so."""
     problems = [problem for shape in EMPTY for problem in possible_problems(op, direction, dtype, shape)]
-    for problem in problems:
+    for problem in share(problems, op, direction, dtype):
         check(spec, backend, problem)
 
 
@@ -179,10 +180,16 @@ def test_a_large_offset_selects_64_bits(backend, op, direction):
                     step.parameters(defaultdict(int))
 
 
+MANY = ["contiguous", "sliced rows"]
+
+
 @each_kernel(dtypes=["f16", "f32"])
 def test_many_elements(spec, backend, op, direction, dtype):
     """More than one block of a contiguous and of a strided launch, and a last block that is not full."""
-    for shape in [(3, 70001), (70001, 3)]:
-        for problem in verify.problems(op, direction, dtype, [shape], every_option=False)[:2]:
-            check(spec, backend, problem)
-            check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), "sliced rows"))
+    pieces = []
+    for number, (shape, layout) in enumerate(itertools.product([(2, 70001), (70001, 2)], MANY)):
+        problems = verify.problems(op, direction, dtype, [shape], every_option=False)[:2]
+        # Of two axes each is aggregated in either layout of one shape.
+        pieces += [(problem, layout) for problem in turn(problems, op, direction, number + number // 2)]
+    for problem, layout in share(pieces, op, direction, dtype, ["f16", "f32"]):
+        check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), layout))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from devices import each_kernel, each_op, small_problems
+from devices import each_kernel, each_op, share, small_problems
 
 from baracuda.codegen import verify
 
@@ -36,10 +38,10 @@ def explain(spec, backend, problem, values, error):
 
 
 @each_kernel()
-@pytest.mark.parametrize("seed", range(4))
-def test_special_operands(spec, backend, op, direction, dtype, seed):
+def test_special_operands(spec, backend, op, direction, dtype):
     """Random tensors of special values, in rows so short that many hold one kind alone."""
-    for problem in small_problems(op, direction, dtype, (40, 3), (7, 5, 2), (300,)):
+    problems = small_problems(op, direction, dtype, (40, 3), (7, 5, 2), (300,))
+    for problem, seed in share([*itertools.product(problems, range(2))], op, direction, dtype, least=2):
         values = verify.inputs_for(problem, "special", seed)
         check(spec, backend, problem, values)
 
@@ -69,23 +71,28 @@ def test_one_special_value_among_many(spec, backend, op, direction, dtype):
     places = [0, 1, 31, 32, 500, 1023, 1024]
     specials = verify.special_values(dtype)
     ends = (specials.min(), specials.max()) if verify.is_whole(dtype) else (np.nan, np.inf, -np.inf)
-    for value in ends:
-        shapes = [(len(places), length)]
-        for problem in verify.problems(op, direction, dtype, shapes, every_option=value is ends[0]):
-            values = verify.inputs_for(problem)
-            for name in problem.with_direction("forward").inputs():
-                whole = (*problem.domain[:-1], length)
-                if name in values and values[name].shape == whole and problem.dtype_of(name) == dtype:
-                    rows = values[name].reshape(-1, problem.domain[-1])
-                    rows[range(len(places)), places] = value
-            values |= verify.saved_tensors(problem, values)
-            check(spec, backend, problem, values)
+    shapes = [(len(places), length)]
+    pieces = [
+        (value, problem)
+        for value in ends
+        for problem in verify.problems(op, direction, dtype, shapes, every_option=value is ends[0])
+    ]
+    for value, problem in share(pieces, op, direction, dtype):
+        values = verify.inputs_for(problem)
+        for name in problem.with_direction("forward").inputs():
+            whole = (*problem.domain[:-1], length)
+            if name in values and values[name].shape == whole and problem.dtype_of(name) == dtype:
+                rows = values[name].reshape(-1, problem.domain[-1])
+                rows[range(len(places)), places] = value
+        values |= verify.saved_tensors(problem, values)
+        check(spec, backend, problem, values)
 
 
 @each_op("backward")
 def test_special_gradients(spec, backend, op, direction, dtype):
     count = len(verify.special_values(dtype))
-    for problem in small_problems(op, direction, dtype, (count, 3), (3, count)):
+    problems = small_problems(op, direction, dtype, (count, 3), (3, count))
+    for problem in share(problems, op, direction, dtype, least=4):
         # Parts of a sum may overflow on the way to an infinity of the other sign.
         headroom = 10 if problem.summed() else 0
         specials = verify.rounded(verify.special_values(dtype, headroom), dtype)

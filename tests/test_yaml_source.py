@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from baracuda.codegen.problems import Problem, Problems, SpecError, dotted, suggest
+from baracuda.codegen.spec import default_spec_path
 from baracuda.codegen.yaml_source import Source, parse_yaml
 
 
@@ -287,3 +288,14 @@ def test_suggestions() -> None:
     assert suggest("dtpyes", ["doc", "dtypes"]) == "did you mean 'dtypes'?"
     assert suggest("zzz", ["doc", "dtypes"]) is None
     assert suggest("a", []) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a: [1, 'no', \"\", 2.5, null, true]\nb: {c: on, d: }\n", "a: [\n", "a:\n\tb: 1\n"]
+)
+def test_a_trusted_text_is_read_the_same(text: str) -> None:
+    text = text or default_spec_path().read_text(encoding="utf-8")
+    plain, fast = (parse_yaml(text, "x.yaml", trusted=trusted) for trusted in (False, True))
+    assert fast.data == plain.data
+    assert fast.lines == plain.lines
+    assert fast.problems.sorted() == plain.problems.sorted()

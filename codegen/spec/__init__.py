@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,15 +37,25 @@ def load_spec(path: Path | None = None) -> Spec:
         SpecError: with every mistake, each with its line.
         OSError: the file cannot be read.
     """
-    shown = str(path) if path else _from_here(default_spec_path())
-    path = path or default_spec_path()
-    text = _text(path, shown)
-    source = parse_yaml(text, shown)
+    if path is not None:
+        return _resolved(path, str(path), _text(path, str(path)), trusted=False)
+    own = default_spec_path()
+    shown = _from_here(own)
+    return _own(own, shown, _text(own, shown))
+
+
+def _resolved(path: Path, shown: str, text: str, *, trusted: bool) -> Spec:
+    """The spec that a text gives."""
+    source = parse_yaml(text, shown, trusted=trusted)
     file = read_structure(source)
     spec = resolve(file, source, path, _base(file, path, source.problems)) if file is not None else None
     source.problems.raise_if_any()
     assert spec is not None
     return replace(spec, text=text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+#: Of baracuda's own spec, which one process reads again and again, equal texts are resolved once.
+_own = functools.lru_cache(maxsize=2)(functools.partial(_resolved, trusted=True))
 
 
 def _base(file: SpecFile, path: Path, problems: Problems) -> Spec:

@@ -103,6 +103,21 @@ def place(
     return tensor
 
 
+@dataclass(frozen=True)
+class Expected:
+    """The exact outputs of a problem's inputs, and how they are judged.
+
+    Attributes:
+        outputs: as `references` gives them.
+        sizes: as `scales` does.
+        holds: as `bound_holds` does.
+    """
+
+    outputs: Mapping[str, Any]
+    sizes: Mapping[str, Any]
+    holds: Mapping[str, Any]
+
+
 @dataclass
 class Run:
     """A problem with its tensors in memory, and its plan.
@@ -143,17 +158,28 @@ class Run:
                 tensor.check_untouched(self.backend)
         return {name: tensor.values(self.backend) for name, tensor in self.tensors.items() if name in written}
 
-    def errors(self, spec: Spec, outputs: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """The largest error of each output, in units in the last place of the problem's dtype."""
-        outputs = self.outputs() if outputs is None else outputs
+    def expected(self, spec: Spec) -> Expected:
+        """What the references say of the inputs."""
         terms = exact_terms(self.problem, self.known)
-        want = references(self.problem, self.known, terms)
-        sizes = scales(spec, self.problem, self.known, terms)
-        holds = bound_holds(spec, self.problem, self.known)
+        return Expected(
+            references(self.problem, self.known, terms),
+            scales(spec, self.problem, self.known, terms),
+            bound_holds(spec, self.problem, self.known),
+        )
+
+    def errors(
+        self, spec: Spec, outputs: Mapping[str, Any] | None = None, expected: Expected | None = None
+    ) -> dict[str, float]:
+        """The largest error of each output, in units in the last place of the problem's dtype.
+
+        `expected` is what another run of equal inputs expects, where that is known already.
+        """
+        outputs = self.outputs() if outputs is None else outputs
+        expected = self.expected(spec) if expected is None else expected
         found = {}
         for name, got in outputs.items():
             dtype = self.problem.dtype_of(name)
-            of_elements = ulp_errors(dtype, got, want[name], sizes.get(name))
+            of_elements = ulp_errors(dtype, got, expected.outputs[name], expected.sizes.get(name))
             if dtype != self.problem.dtype:
                 # An output in another dtype has that one's bound; what is compared is the problem's.
                 own, compared = self.problem.ulp.get(dtype, 0.0), self.problem.ulp[self.problem.dtype]
@@ -161,7 +187,7 @@ class Run:
                     of_elements *= compared / own
                 else:
                     of_elements = np.where(of_elements <= own, 0.0, np.inf)
-            found[name] = float(np.max(np.where(holds.get(name, True), of_elements, 0), initial=0))
+            found[name] = float(np.max(np.where(expected.holds.get(name, True), of_elements, 0), initial=0))
         return found
 
 
