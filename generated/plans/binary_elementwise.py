@@ -1348,8 +1348,8 @@ class BinaryBackwardPlan(Plan):
                     "max(steep, abs(b) * steep) > max_value)"
                 ),
                 "db": (
-                    "a == 0 or isinf(a) or not (size < smallest_normal or max(size, size * abs(log(abs(a)))) "
-                    "> max_value)"
+                    "abs(a) == 1 or a == 0 or isinf(a) or not (min(size, size * abs(log(abs(a)))) < "
+                    "smallest_normal or max(size, size * abs(log(abs(a)))) > max_value)"
                 ),
             },
         ),
