@@ -34,7 +34,7 @@ def unit(dtype: str, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Unit:
     cases = []
     for which, name in enumerate(functions):
         function = FUNCTIONS[name]
-        args = "x, k" if function.rule == "ldexp" else ", ".join("xyz"[: function.least])
+        args = "x, k" if function.rule == "ldexp" else ", ".join("xyzuv"[: function.least])
         kind = {"test": "bool", "exponent": "i64", "wide": "double"}.get(function.rule, "A")
         cases.append(f"case {which}: static_cast<{kind}*>(p.out)[j] = baracuda::{name}({args}); break;")
     if functions is FLOAT_FUNCTIONS:
@@ -45,7 +45,8 @@ def unit(dtype: str, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Unit:
         cases.append("case 201: static_cast<i64*>(p.out)[j] = baracuda::shift_right(k, l); break;")
     loads = "const A x = p.x[j];"
     if functions is FLOAT_FUNCTIONS:
-        loads += " const A y = p.y[j], z = p.z[j]; const i64 k = p.k[j], l = p.l[j], m = p.m[j];"
+        loads += " const A y = p.y[j], z = p.z[j], u = p.u[j], v = p.v[j];"
+        loads += " const i64 k = p.k[j], l = p.l[j], m = p.m[j];"
     body = "\n        ".join(cases)
     headers = sorted({FUNCTIONS[name].header or "math.cuh" for name in functions})
     includes = "\n".join(f"#include <baracuda/{header}>" for header in headers)
@@ -55,7 +56,7 @@ def unit(dtype: str, functions: tuple[str, ...] = FLOAT_FUNCTIONS) -> Unit:
 namespace BARACUDA_NAMESPACE {{
 using baracuda::i64;
 using A = baracuda::BARACUDA_DTYPE;
-struct Params {{ i64 which, count; const A *x, *y, *z; const i64 *k, *l, *m; void* out; }};
+struct Params {{ i64 which, count; const A *x, *y, *z, *u, *v; const i64 *k, *l, *m; void* out; }};
 BARACUDA_KERNEL(math, contig, 128, Params) {{
     const i64 j = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (j >= p.count) return;
@@ -85,7 +86,7 @@ def applying(dtype: str, device: Device, functions: tuple[str, ...] = FLOAT_FUNC
         result = np.int64 if integers else results.get(rule, TYPES[dtype])
         arrays = [np.asarray(arg) for arg in args]
         count = len(arrays[0])
-        floats, ints = [np.zeros(count, TYPES[dtype])] * 3, [np.zeros(count, np.int64)] * 3
+        floats, ints = [np.zeros(count, TYPES[dtype])] * 5, [np.zeros(count, np.int64)] * 3
         for index, array in enumerate(arrays):
             if integers or (rule == "ldexp" and index == 1):
                 ints[index if integers else 0] = array.astype(np.int64)
@@ -100,13 +101,13 @@ def _launch(kernel: Any, device: Device, which: int, inputs: list[Any], out: Any
     count = len(out)
     if device.kind == "host":
         pointers = [array.ctypes.data for array in (*inputs, out)]
-        params = struct.pack("<9q", which, count, *pointers)
+        params = struct.pack("<11q", which, count, *pointers)
         kernel.pack((-(-count // 128), 1, 1), 128, 0, params)(0)
         return out
     import cupy
 
     arrays = [cupy.asarray(array) for array in (*inputs, out)]
-    params = struct.pack("<2q7Q", which, count, *(array.data.ptr for array in arrays))
+    params = struct.pack("<2q9Q", which, count, *(array.data.ptr for array in arrays))
     kernel.pack((-(-count // 128), 1, 1), 128, 0, params)(0)
     return cupy.asnumpy(arrays[-1])
 

@@ -291,6 +291,25 @@ def test_products_whose_parts_over_or_underflow(apply: Apply, dtype: str) -> Non
     same(apply("scaled_ratio", [INF, 0, NAN], [1, 2, 1], [-1, 0, 1]), [INF, NAN, NAN])
 
 
+def test_products_at_a_scale(apply: Apply, dtype: str) -> None:
+    """x * (y * scale) * z * last for powers of two, whatever over- or underflows on the way."""
+    kind = TYPES[dtype]
+    most = np.finfo(kind).maxexp - 2
+    rng = np.random.default_rng(8)
+    i, j, k = rng.integers(-most, most, (3, 4000))
+    last = np.clip(rng.integers(-8, 8, i.size) - (i + j + k), -most, most)
+    x, y = (np.ldexp(rng.uniform(0.5, 1, i.size), power).astype(kind) for power in (i, j))
+    z = np.ldexp(rng.uniform(0.5, 1, i.size), rng.integers(-5, 90, i.size)).astype(kind)
+    x[:20], y[20:40] = 0, -y[20:40]
+    scale, further = (np.ldexp(1.0, power).astype(kind) for power in (k, last))
+    with mpmath.workprec(300):
+        rows = zip(*(part.tolist() for part in (x, y, scale, z, further)), strict=True)
+        want = np.array([rounded(math.prod(map(mpmath.mpf, row)), kind) for row in rows])
+    assert np.count_nonzero(np.isfinite(want) & (want != 0)) > 2000
+    assert_within(apply("product_at_scale", x, y, scale, z, further), want, 2, x)
+    same(apply("product_at_scale", [INF, NAN], [1, 1], [1, 1], [1, 1], [2, 2]), [INF, NAN])
+
+
 def test_parts_of_a_number(apply: Apply, dtype: str) -> None:
     kind = TYPES[dtype]
     info = np.finfo(kind)
@@ -365,7 +384,7 @@ def test_every_function_is_tested() -> None:
     tested = set(UNARY) | set(BINARY) | {name for name, _, _ in SPECIAL} | {name for name, _, _ in PAIRS}
     assert set(FLOAT_FUNCTIONS) - tested == {
         *("max", "min", "fmax", "fmin", "clamp", "fma", "nextafter", "distance"),
-        *("scaled_product", "scaled_ratio"),
+        *("scaled_product", "scaled_ratio", "product_at_scale"),
     }
 
 

@@ -322,10 +322,10 @@ template <class F> BARACUDA_RARE F scaled_apart(F x, F y, F scale, F z, F last) 
         mantissa(x) * mantissa(y) * z, exponent(x) + exponent(y) + exponent(scale) - 1 + exponent(last) - 1);
 }
 template <class F> BARACUDA_FN F product_at_scale(F x, F y, F scale, F z, F last) {
-    const F part = y * scale * z, product = x * part;
-    const bool whole = abs(part) >= F(128) * limits<F>::smallest_normal && abs(product) >= limits<F>::smallest_normal;
-    const bool nothing = x == F(0) || y == F(0);
-    return (whole && abs(product) < inf<F>) || nothing ? product * last : scaled_apart(x, y, scale, z, last);
+    const F scaled = y * scale, part = scaled * z, product = x * part;
+    if (x == F(0) || y == F(0)) return x * y * z;
+    const bool whole = min(abs(scaled), abs(part), abs(product)) >= limits<F>::smallest_normal && abs(product) < inf<F>;
+    return whole ? product * last : scaled_apart(x, y, scale, z, last);
 }
 
 // 1 / (1 + exp(-x)); exp never overflows, and the negative tail keeps its subnormals.
