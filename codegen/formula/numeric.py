@@ -208,7 +208,7 @@ def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
 
 def exp_product(xp: Any, x: Array, y: Array, power: Array, low: Array | float = 0) -> Array:
     """Compute x * y * e**(power + low), in factors that are normal numbers."""
-    return scaled("exp")(xp, x, power + low) * y
+    return exp_times(xp, x, power, low) * y
 
 
 def exp_sum(xp: Any, power: Array, low: Array | float = 0) -> Array:

@@ -1,7 +1,8 @@
 // Functions to the precision of an element type T: of f16 and bf16 the compute type holds many more digits than a result
 // shows, so that they get shorter polynomials and one instruction where one is.
 //
-// In 16 bits they are within 2^-13 of the exact value, relatively; in f32 and f64 within two last places. Nothing branches.
+// In 16 bits they are within 2^-13 of the exact value, relatively, but for tanh in bf16; in f32 and f64 within two last
+// places. Nothing branches.
 #pragma once
 #include <baracuda/normal.cuh>
 #include <baracuda/storage.cuh>
@@ -9,7 +10,7 @@
 namespace baracuda {
 
 template <class T> constexpr bool is_short = is_same<T, f16> || is_same<T, bf16>;
-// exp(power + low), of a power beyond which no product is left that one.
+// exp(power + low) for a power of at most 0; from where on it leaves nothing of any product, that of this power.
 template <class F> BARACUDA_FN Exponential<F> exponential_of_negative(F power, F low) {
     return exponential(max(power, F(sizeof(F) == 4 ? -200 : -1480)), low);
 }

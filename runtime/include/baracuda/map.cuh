@@ -1,8 +1,8 @@
 // Maps: every output element is a formula of the input elements at the same place.
 //
 // A Formula gives   void operator()(const A (&in)[IN], A (&out)[OUT]) const   on values in the compute
-// type; the loops below own every access. The last FLAGS inputs are bool. Of several
-// outputs, one whose pointer is null is not wanted and not written.
+// type; the loops below own every access. The last FLAGS inputs are bool. Of several outputs, one whose pointer is null is
+// not wanted and not written.
 // Each element is read before it is written by the same thread, so an output may be exactly an input.
 #pragma once
 #include <baracuda/storage.cuh>
@@ -112,7 +112,7 @@ BARACUDA_FN void map_contig_packs(const ContigMap<IN, OUT, FLAGS>& p, const Form
     for (int u = 0; u < PACKS; ++u) {
         const i64 pack = tile + u * MAP_THREADS;
         // Behind the packs' threads, one each for the elements that fill none.
-        const i64 scalar = p.packs * (SIZE - 1) + pack;
+        const i64 scalar = p.packs * SIZE + (pack - p.packs);
         if (pack < p.packs) map_pack<T, O>(x[u], p.out, [&](int) { return pack * SIZE; }, formula);
         else if (scalar < p.count) map_element<T, O, FLAGS>(p.in, p.out, scalar, formula);
     }

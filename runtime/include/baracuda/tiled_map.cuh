@@ -105,8 +105,8 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     BARACUDA_FN First first_pack(u32 line, bool turned) const {
         const u32 thread = threadIdx.x % MAP_THREADS;
         const Part part((thread / ACROSS * LINES + line) * ACROSS + thread % ACROSS, SIZE, turned);
-        const i32 further[2] = {left[X] - i32(part.x), left[Y] - i32(part.y)};
-        const i32 along = p.step[X] ? further[X] : further[Y], beside = p.step[X] ? further[Y] : further[X];
+        const i32 rest[2] = {left[X] - i32(part.x), left[Y] - i32(part.y)};
+        const i32 along = p.step[X] ? rest[X] : rest[Y], beside = p.step[X] ? rest[Y] : rest[X];
         return {part, beside > 0 ? (along + i32(EDGE) - 1) / i32(EDGE) - i32(part.tile) : 0};
     }
     BARACUDA_FN static bool is_in(const First& first, u32 group) { return i32(group * FURTHER) < first.tiles; }
