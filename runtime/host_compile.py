@@ -74,7 +74,8 @@ def load_library(files: Mapping[str, str], what: str) -> ctypes.CDLL:
     flags = compile_flags(compiler)
     sources = [part for name in sorted(files) for part in (name, files[name])]
     command = [*compiler.command, *flags]
-    key = digest("baracuda host", str(_SCHEMA), compiler.identity, *flags, headers_digest(), *sources)
+    headers = headers_digest(*files.values())
+    key = digest("baracuda host", str(_SCHEMA), compiler.identity, *flags, headers, *sources)
     with _locks.holding(key):
         if key not in _loaded:
             _loaded[key] = _load_or_build(key, files, what, command)

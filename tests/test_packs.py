@@ -484,11 +484,22 @@ def test_a_damaged_entry_names_its_kernel(file: Path) -> None:
 
 
 def test_a_pack_for_other_headers_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "headers_digest", lambda: hashlib.sha256(b"other").hexdigest())
+    monkeypatch.setattr(source, "all_headers_digest", lambda: hashlib.sha256(b"other").hexdigest())
     with pytest.raises(
         CompileError, match=r"was made by baracuda .* with other kernel headers than those of this"
     ):
         load_pack(file)
+
+
+def test_a_pack_for_other_headers_serves_kernels_that_include_none_of_them(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says for the others why they are not found, rather than let them be compiled unnoticed."""
+    monkeypatch.setattr(source, "all_headers_digest", lambda: hashlib.sha256(b"other").hexdigest())
+    monkeypatch.setenv(pack_module.PACK_VARIABLE, str(file))
+    assert loader.compile_only(UNIT, "sm_90").arch == "sm_90"
+    with pytest.raises(CompileError, match=r"with other kernel headers than those of this"):
+        loader.compile_only(replace(UNIT, text="#include <baracuda/map.cuh>\n"), "sm_90")
 
 
 def test_a_folder_in_the_place_of_a_pack(tmp_path: Path) -> None:

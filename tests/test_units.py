@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from packages import generated_files
 from probe_unit import TEXT, UNIT
 
 from baracuda.compile import loader, nvrtc, source
@@ -46,7 +49,7 @@ def test_key_changes_with_every_ingredient(other: str) -> None:
 
 def test_key_changes_with_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     before = key()
-    monkeypatch.setattr("baracuda.compile.unit.SCHEMA", 2)
+    monkeypatch.setattr("baracuda.compile.unit.SCHEMA", 99)
     assert key() != before
 
 
@@ -84,34 +87,81 @@ def test_key_is_the_same_in_another_process() -> None:
     assert len(keys) == 1
 
 
-def test_a_changed_header_is_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One byte more, a name, a folder: for cache and packs; the same contents elsewhere are a hit."""
+@pytest.fixture
+def keys_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, str, str]]:
+    """The keys for cache, packs and the host of a text beside the bundled headers with more text each."""
 
-    def keys_with(*headers: tuple[str, bytes]) -> set[str]:
+    def keys(text: str, *headers: tuple[str, str]) -> tuple[str, str, str]:
         include = tmp_path / str(len(list(tmp_path.iterdir())))
         shutil.copytree(source.include_folder(), include)
         for name, content in headers:
             (include / name).parent.mkdir(exist_ok=True)
-            with (include / name).open("ab") as file:
+            with (include / name).open("a") as file:
                 file.write(content)
+        unit = replace(UNIT, text=text)
         with monkeypatch.context() as context:
             context.setattr(source, "_INCLUDE", include)
             # What is not remembered under the changed folder.
-            for read in (source._contents, source.headers, source.headers_digest):
-                context.setattr(source, read.__name__, read.__wrapped__)
-            return {loader.artifact_key(UNIT, "sm_90"), pack_key(UNIT, "sm_90")}
+            for name, value in list(vars(source).items()):
+                if hasattr(value, "cache_clear"):
+                    context.setattr(source, name, functools.cache(value.__wrapped__))
+            return loader.artifact_key(unit, "sm_90"), pack_key(unit, "sm_90"), source.headers_digest(text)
 
-    changes = [
-        [("baracuda/target.cuh", b"\n")],
-        [("baracuda/new.cuh", b"")],
-        [("baracuda/newer.cuh", b"")],
-        [("deeper/new.cuh", b"")],
-        [("baracuda/new.cuh", b"a"), ("baracuda/newer.cuh", b"b")],
-        [("baracuda/new.cuh", b"ab"), ("baracuda/newer.cuh", b"")],
-    ]
-    keys = [keys_with(), *(keys_with(*headers) for headers in changes)]
-    assert len(set().union(*keys)) == 2 * len(keys)
-    assert keys[0] == keys_with(("baracuda/notes.txt", b"no header")) == keys_with()
+    return keys
+
+
+DIRECT = "#include <baracuda/new.cuh>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "headers"),
+    [
+        ("#include <baracuda/map.cuh>\n", [("baracuda/target.cuh", "\n")]),
+        (DIRECT, [("baracuda/new.cuh", "")]),
+        ('  # include "baracuda/new.cuh" // why\n', [("baracuda/new.cuh", "a")]),
+        ("#ifdef NEVER\n#include <deeper/new.cuh>\n#endif", [("deeper/new.cuh", "a")]),
+        (
+            DIRECT,
+            [("baracuda/new.cuh", DIRECT + "#include <baracuda/newer.cuh>"), ("baracuda/newer.cuh", "")],
+        ),
+        (DIRECT, [("baracuda/new.cuh", "#include <baracuda/newer.cuh>"), ("baracuda/newer.cuh", "a")]),
+        ("#define NEW <baracuda/new.cuh>\n#include NEW\n", [("baracuda/new.cuh", "")]),
+    ],
+)
+def test_a_changed_header_is_a_miss(
+    text: str, headers: list[tuple[str, str]], keys_with: Callable[..., tuple[str, str, str]]
+) -> None:
+    """Each header that counts changes all keys: named by the text, by a header, or perhaps by a macro."""
+    found = [keys_with(text, *headers[:number]) for number in range(len(headers) + 1)]
+    for keys in zip(*found, strict=True):
+        assert len(set(keys)) == len(found)
+    assert found[-1] == keys_with(text, *headers)
+
+
+def test_names_and_contents_of_headers_are_kept_apart(
+    keys_with: Callable[..., tuple[str, str, str]],
+) -> None:
+    both = DIRECT + "#include <baracuda/newer.cuh>\n"
+    one = keys_with(both, ("baracuda/new.cuh", "a"), ("baracuda/newer.cuh", "b"))
+    other = keys_with(both, ("baracuda/new.cuh", "ab"), ("baracuda/newer.cuh", ""))
+    assert not set(one) & set(other)
+
+
+@pytest.mark.parametrize("header", ["baracuda/notes.txt", "baracuda/new.cuh", "baracuda/rotate.cuh"])
+def test_what_is_not_included_changes_no_key(
+    header: str, keys_with: Callable[..., tuple[str, str, str]]
+) -> None:
+    text = "#include <baracuda/map.cuh>\n#include <cmath>\n"
+    assert keys_with(text, (header, "more")) == keys_with(text)
+
+
+def test_kernels_know_the_headers_they_include() -> None:
+    """None names a header by a macro, and each knows not all: editing one leaves most kernels alone."""
+    texts = [text for name, text in generated_files().items() if name.endswith(".cu")]
+    assert len(texts) > 200
+    for text in texts:
+        digest_of_text = source.headers_digest(text)
+        assert digest_of_text not in (source.headers_digest(""), source.all_headers_digest())
 
 
 @pytest.mark.parametrize(

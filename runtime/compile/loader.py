@@ -75,7 +75,8 @@ def jit_allowed() -> bool:
 
 def artifact_key(unit: Unit, arch: str, compiler: str | None = None) -> str:
     """The cache key of ``unit`` for a target as `nvrtc.resolve_arch` gives it; ``compiler``: NVRTC's own."""
-    return unit_key(unit, nvrtc.options(unit), arch, compiler or nvrtc.identity(), source.headers_digest())
+    headers = source.headers_digest(unit.text)
+    return unit_key(unit, nvrtc.options(unit), arch, compiler or nvrtc.identity(), headers)
 
 
 def compile_only(unit: Unit, arch: str) -> Artifact:

@@ -48,14 +48,13 @@ _REMEDY = "make it anew: baracuda-gen compile --arch ARCH --pack FILE"
 
 def pack_key(unit: Unit, arch: str) -> str:
     """What an entry is found by: everything that makes the unit, and the target, but no compiler."""
-    return unit_key(unit, nvrtc.options(unit), arch, "any compiler", source.headers_digest())
+    return unit_key(unit, nvrtc.options(unit), arch, "any compiler", source.headers_digest(unit.text))
 
 
 class Pack:
     """An open pack, for any number of threads.
 
-    Raises `CompileError`, naming the file, for one that cannot be read, is damaged, has another format, or
-    was made for other kernel headers than those of this installation.
+    Raises `CompileError`, naming the file, for one that cannot be read, is damaged, or has another format.
 
     Attributes:
         path: the file.
@@ -114,10 +113,17 @@ class Pack:
         if self.nbytes != wanted:
             what = "is truncated" if self.nbytes < wanted else "has bytes behind its end"
             self._fail(f"{what}: it has {self.nbytes} bytes, want {wanted}; {_REMEDY}")
-        if (facts["schema"], facts["headers"]) != (SCHEMA, source.headers_digest()):
+        self._schema_and_headers = (facts["schema"], facts["headers"])
+
+    def check_headers(self) -> None:
+        """Raise `CompileError` for a pack that was made for other kernel headers than this installation's.
+
+        Entries found have the very headers that they include; this says why others are not.
+        """
+        if self._schema_and_headers != (SCHEMA, source.all_headers_digest()):
             self._fail(
                 f"was made by baracuda {self.version} with other kernel headers than those of this "
-                f"installation, so that none of its kernels fits; {_REMEDY}"
+                f"installation, so that its kernels do not fit; {_REMEDY}"
             )
 
     def __len__(self) -> int:
@@ -213,7 +219,7 @@ def write_pack(
         "baracuda": __version__,
         "compiler": compiler,
         "schema": SCHEMA,
-        "headers": source.headers_digest(),
+        "headers": source.all_headers_digest(),
         "flags": nvrtc.BASE_FLAGS,
         "archs": sorted({artifact.arch for artifact in found.values()}),
         "nbytes": offset,
@@ -248,6 +254,7 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
         CompileError: the file cannot be read, is damaged, or was made by another version.
     """
     pack = Pack(Path(path))
+    pack.check_headers()
     with _guard:
         for known in _loaded:
             if os.path.sameopenfile(known._file, pack._file):
@@ -271,16 +278,19 @@ def _named_packs(text: str) -> tuple[Pack, ...]:
 def find(unit: Unit, arch: str) -> Artifact | None:
     """What a pack has of ``unit`` for ``arch``: that very target, else PTX of the nearest lower one.
 
-    ``arch`` may be `host_target()`, which nothing else stands in for.
+    ``arch`` may be `host_target()`, which nothing else stands in for. Raises `CompileError` for a damaged
+    entry, and where nothing is found and a pack was made for other headers.
     """
     packs = loaded_packs()
     if not packs:
         return None
-    if arch == host_target():
-        return next(filter(None, (pack.get(unit, arch) for pack in packs)), None)
-    for target in runnable(arch, {target for pack in packs for target in pack.archs}):
+    own = arch == host_target()
+    for target in [arch] if own else runnable(arch, {target for pack in packs for target in pack.archs}):
         for pack in packs:
             artifact = pack.get(unit, target)
             if artifact is not None:
                 return artifact
+    # Not before: reading all headers takes longer than finding a kernel.
+    for pack in packs:
+        pack.check_headers()
     return None

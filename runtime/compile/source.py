@@ -19,31 +19,74 @@ def include_folder() -> Path:
     return _INCLUDE
 
 
+# The rest of a line that includes something, and the name in it where that is written out. Comments may match
+# as well: a pattern that begins with one character is found fifteen times as fast as one at a line's start.
+_INCLUDES = re.compile(rb"#[ \t]*include\b(.*)")
+_NAME = re.compile(rb"[ \t]*[<\"]([^>\"]+)[>\"]")
+
+
 @functools.cache
-def _contents() -> dict[str, bytes]:
-    """The bundled headers as they lie on the disk, read once a process, sorted by include name."""
-    found: dict[str, bytes] = {}
+def _content(name: str) -> bytes | None:
+    """A bundled header as it lies on the disk, read once a process; None for what is none, as <cmath>."""
+    # Not by pathlib, which takes twice as long: reading headers is much of a process's first `select`.
+    with contextlib.suppress(OSError), open(f"{_INCLUDE}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read()
+    return None
+
+
+@functools.cache
+def _names() -> tuple[str, ...]:
+    """The include names of all bundled headers, sorted."""
     root = str(_INCLUDE)
-    for folder, _, names in os.walk(root):
-        for name in names:
-            if name.endswith(".cuh"):
-                # Not by pathlib, which takes twice as long: this is most of a process's first `select`.
-                path = f"{folder}/{name}"
-                with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-                    found[path[len(root) + 1 :]] = file.read()
-    return dict(sorted(found.items()))
+    found = [f"{folder}/{name}" for folder, _, names in os.walk(root) for name in names]
+    return tuple(sorted(path[len(root) + 1 :] for path in found if path.endswith(".cuh")))
 
 
 @functools.cache
+def _included(content: bytes) -> tuple[str, ...]:
+    """The bundled headers that a text itself names; all of them where a name is not written out."""
+    named = [_NAME.match(rest) for rest in _INCLUDES.findall(content)]
+    if None in named:
+        return _names()
+    return tuple(found[1].decode("utf-8", "replace") for found in named if found)
+
+
+@functools.cache
+def _headers_behind(*direct: str) -> tuple[str, ...]:
+    """The bundled headers among these names and all that they include in turn, sorted."""
+    found: dict[str, None] = {}
+    names = list(direct)
+    while names:
+        name = names.pop()
+        content = None if name in found else _content(name)
+        if content is not None:
+            found[name] = None
+            names.extend(_included(content))
+    return tuple(sorted(found))
+
+
+@functools.cache
+def _digest_of(*names: str) -> str:
+    return digest(*(part for name in names for part in (name, _content(name) or b"")))
+
+
 def headers() -> dict[str, str]:
     """The bundled headers: include name (``"baracuda/map.cuh"``) to text, sorted."""
-    return {name: content.decode() for name, content in _contents().items()}
+    return {name: (_content(name) or b"").decode() for name in _names()}
 
 
-@functools.cache
-def headers_digest() -> str:
-    """SHA-256 over names and contents of the bundled headers, computed once a process."""
-    return digest(*(part for name, content in _contents().items() for part in (name, content)))
+def headers_digest(*texts: str) -> str:
+    """SHA-256 over names and contents of the bundled headers that texts include, themselves or by a header.
+
+    Includes that a macro switches off count too. A text that names what it includes by a macro has all.
+    """
+    direct = [name for text in texts for name in _included(text.encode("utf-8", "surrogatepass"))]
+    return _digest_of(*_headers_behind(*direct))
+
+
+def all_headers_digest() -> str:
+    """SHA-256 over names and contents of all bundled headers."""
+    return _digest_of(*_names())
 
 
 def numbered(text: str) -> str:

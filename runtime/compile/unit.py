@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 # Raise it when the meaning of an entry changes in a way that the other fields of the key do not show.
-SCHEMA = 1
+SCHEMA = 2
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # Flags that read or write files outside the key, or that are decided elsewhere (architecture, macros).
@@ -80,7 +80,7 @@ def unit_key(unit: Unit, options: tuple[str, ...], arch: str, compiler: str, hea
 
     ``options`` are the flags as the compiler gets them (the defaults and the unit's own), without macros and
     architecture; ``arch`` is ``"sm_90"`` or ``"compute_90"``; ``compiler`` names the compiler and its
-    version; ``headers`` is the digest of the bundled headers (`baracuda.compile.source.headers_digest`). The
+    version; ``headers`` is the digest of its headers (`baracuda.compile.source.headers_digest`). The
     package's version is left out on purpose: what it could change in a binary is in the other fields.
     """
     macros = [part for name, value in sorted(unit.defines) for part in (name, value)]
