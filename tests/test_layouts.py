@@ -18,6 +18,7 @@ from devices import (
 )
 
 from baracuda.codegen import verify
+from baracuda.engines import map as map_engine
 from baracuda.engines.tiles import Operand, tiles_for
 from baracuda.errors import InvalidProblem
 from baracuda.layout import Walk
@@ -181,8 +182,12 @@ def test_permuted_inputs(backend, op, direction, dtype):
 
 
 @each_kernel(where=is_map)
-def test_packs_at_strides(backend, op, direction, dtype):
-    """Rows of whole packs that do not lie together, and one where the last pack is not whole."""
+def test_packs_at_strides(backend, op, direction, dtype, monkeypatch):
+    """Rows of whole packs that do not lie together, and one where the last pack is not whole.
+
+    A thread takes one pack of the first, four of the second, two of the third.
+    """
+    monkeypatch.setattr(map_engine, "THREADS_ENOUGH", 1)
 
     def in_packs(problem):
         inputs = problem.inputs()
@@ -193,9 +198,25 @@ def test_packs_at_strides(backend, op, direction, dtype):
             yield others | {inputs[0]: layout}
             yield others | {problem.outputs()[0]: "misaligned"}
 
-    shapes = [(3, 5, 16), (300, 24), (3, 5, 17)]
+    shapes = [(3, 5, 16), (300, 24), (6, 5, 16), (3, 5, 17)]
     problems = [verify.problems(op, direction, dtype, [shape], every_option=False)[0] for shape in shapes]
     check_layouts(backend, op, direction, dtype, problems, in_packs)
+
+
+def test_how_many_packs_a_thread_takes(monkeypatch):
+    """Those of the innermost axis whose extent they divide, if enough threads are left."""
+    far = Walk((12, 6, 5, 16), ((700, 480), (90, 80), (17, 16), (4, 4)))
+    monkeypatch.setattr(map_engine, "THREADS_ENOUGH", 12 * 6 * 5 * 4)
+    four = Walk((3, 6, 5, 16), ((2800, 1920), (90, 80), (17, 16), (4, 4)))
+    assert map_engine.several_packs(far) == (4, (700, 480), four)
+    monkeypatch.setattr(map_engine, "THREADS_ENOUGH", 12 * 6 * 5 * 4 + 1)
+    two = Walk((12, 3, 5, 16), ((700, 480), (180, 160), (17, 16), (4, 4)))
+    assert map_engine.several_packs(far) == (2, (90, 80), two)
+    monkeypatch.setattr(map_engine, "THREADS_ENOUGH", 12 * 6 * 5 * 8 + 1)
+    assert map_engine.several_packs(far) == (1, (0, 0), far)
+    row = Walk((16,), ((4, 4),))
+    monkeypatch.setattr(map_engine, "THREADS_ENOUGH", 1)
+    assert map_engine.several_packs(row) == (1, (0, 0), row)
 
 
 def test_a_permuted_tensor_in_place(backend):
@@ -221,7 +242,7 @@ def test_tiles_of_far_elements():
     far = Walk((200, 300), ((1, 2**33), (2**40, 1)))
     tiles = tiles_for(far, operands, 4)
     compiled(f"2P {tiles.layout}").pack(0, 0, *tiles.values)
-    assert tiles.grid == 2 * 10
+    assert tiles.grid == 10
     assert tiles_for(Walk((3, 20), ((1, 20), (3, 1))), operands, 4) is None
     outputs = [*operands, Operand(True, True, True)]
     assert tiles_for(Walk((200, 300), ((1, 300, 1), (200, 1, 200))), outputs, 4) is None

@@ -11,7 +11,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines.aggregate import RowProgram, Rows
 from baracuda.engines.base import THREADS, Engine, LaunchStep, Tensors, ceil_div, check_rank, scalar_format
 from baracuda.engines.tiles import Operand, pack_axis, tiles_for
-from baracuda.layout import broadcast_strides, fits_int32, merge, order_by_stride
+from baracuda.layout import Walk, broadcast_strides, fits_int32, merge, order_by_stride
 from baracuda.packing import axes_format, axes_values, pack_scalars
 from baracuda.shapes import numel
 from baracuda.tensor import TensorRef
@@ -23,6 +23,10 @@ _Found = tuple["TensorRef | None", "str | tuple[str, int] | None"]
 
 #: Elements of strided operands that a thread takes: MAP_UNROLL of map.cuh.
 UNROLL = 4
+#: Packs of strided operands that a thread takes, the best first, and the threads that there must be then:
+#: about as many as a device of today runs at a time.
+PACKS_AT_ONCE = (4, 2)
+THREADS_ENOUGH = 1 << 18
 
 
 class MapEngine(Engine):
@@ -174,17 +178,37 @@ class MapEngine(Engine):
             return LaunchStep(variant, tiles.grid, layout, values, self._tail, shared=tiles.shared)
         wide = not fits_int32(walk, len(names))
         packed = pack_axis(walk, ways, size)
-        spread = 0
+        packs, spread, step = 0, 0, (0,) * len(names)
         if packed is not None:
-            (walk, spread), count = packed, count // size
-        at_once = UNROLL if packed is None else 1
+            walk, spread = packed
+            packs, step, walk = several_packs(walk)
+            count = numel(walk.extents)
         return LaunchStep(
             self._variant("strided64" if wide else "strided"),
-            ceil_div(count, THREADS * at_once),
-            f"{len(names)}P q i I {axes_format(wide, len(names))}",
-            (*pointers, count, packed is not None, spread, *axes_values(walk, wide, len(names))),
+            ceil_div(count, THREADS * (UNROLL if packed is None else 1)),
+            f"{len(names)}P q i I {len(names)}{'q' if wide else 'i'} {axes_format(wide, len(names))}",
+            (*pointers, count, packs, spread, *step, *axes_values(walk, wide, len(names))),
             self._tail,
         )
+
+
+def several_packs(walk: Walk) -> tuple[int, tuple[int, ...], Walk]:
+    """How many packs a thread takes of a walk in packs, their steps, and the walk of threads.
+
+    They lie along the innermost axis beside the packs' own whose extent they divide; one pack where there are
+    too few threads, or no such axis.
+    """
+    for packs in PACKS_AT_ONCE:
+        if numel(walk.extents) // packs < THREADS_ENOUGH:
+            continue
+        for axis in reversed(range(walk.rank - 1)):
+            if walk.extents[axis] % packs == 0:
+                extents, strides = list(walk.extents), list(walk.strides)
+                step = strides[axis]
+                extents[axis] //= packs
+                strides[axis] = tuple(packs * stride for stride in step)
+                return packs, step, Walk(tuple(extents), tuple(strides))
+    return 1, (0,) * len(walk.strides[0]), walk
 
 
 @functools.cache

@@ -12,9 +12,8 @@ from baracuda.packing import axes_format, axes_values, divisor
 
 __all__ = ["Operand", "Tiles", "pack_axis", "tiles_for"]
 
-#: ROWS and ACROSS of tiled_map.cuh: the packs of a block's tiles, an input.
-ROWS, ACROSS = 128, 8
-TILE_BYTES = ROWS * ACROSS * 16
+#: ACROSS of tiled_map.cuh: the packs of a tile's row.
+ACROSS = 8
 #: Shared memory that every GPU has for a block, beside what the system takes.
 MOST_SHARED = 96 * 1024
 #: Where fewer of a block's elements are there, one of `1 / LEAST_FILLED`, tiles cost more than they save.
@@ -34,6 +33,11 @@ class Operand:
     given: bool
     output: bool
     aligned: bool
+
+
+def tiled_rows(inputs: int, size: int) -> int:
+    """The rows that a block holds of each input in packs of `size` elements: tiled_rows of tiled_map.cuh."""
+    return 256 if (size == 8 and inputs <= 2) or (size == 4 and inputs == 1) else 128
 
 
 def takes_packs(walk: Walk, axis: int, place: int, operand: Operand, size: int) -> bool:
@@ -86,22 +90,29 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
         return None
     other = max(others, key=lambda axis: (others[axis], axis))
     edge = ACROSS * size
-    several = ROWS // edge
+    inputs = sum(not operand.output for operand in operands)
+    rows = tiled_rows(inputs, size)
+    several = rows // edge
     extents = (walk.extents[last], walk.extents[other])
-    # Side by side along Y, so that more of a line is read at once, unless there is one only.
-    step = (0, edge) if extents[1] > edge else (edge, 0)
-    blocks = [
-        ceil_div(extent, edge + (several - 1) * further)
-        for extent, further in zip(extents, step, strict=True)
+    # Side by side along Y, so that more of a line is read at once, or along X where that takes fewer blocks.
+    ways = [
+        (
+            step,
+            [
+                ceil_div(extent, edge + (several - 1) * further)
+                for extent, further in zip(extents, step, strict=True)
+            ],
+        )
+        for step in ((0, edge), (edge, 0))
     ]
+    step, blocks = min(ways, key=lambda way: way[1][0] * way[1][1])
     outer = [axis for axis in range(walk.rank) if axis not in (last, other)]
     rest = Walk(tuple(walk.extents[a] for a in outer), tuple(walk.strides[a] for a in outer))
     grid = blocks[0] * blocks[1]
     for extent in rest.extents:
         grid *= extent
-    inputs = sum(not operand.output for operand in operands)
-    shared = inputs * TILE_BYTES
-    filled = extents[0] * extents[1] * LEAST_FILLED >= blocks[0] * blocks[1] * ROWS * edge
+    shared = inputs * rows * ACROSS * 16
+    filled = extents[0] * extents[1] * LEAST_FILLED >= blocks[0] * blocks[1] * rows * edge
     if not filled or grid > INT32_MAX or shared > MOST_SHARED:
         return None
     turned = sum(1 << place for place, axis in enumerate(fast) if axis == other)

@@ -73,17 +73,61 @@ template <class I> BARACUDA_FN double distance(Integer<I> a, Integer<I> b) {
     return double(a.value < b.value ? b.bits() - a.bits() : a.bits() - b.bits());
 }
 
+#if BARACUDA_ON_DEVICE
+BARACUDA_FN i32 size_of(i32 x) { return ::abs(x); }  // one instruction
+// The quotient of integers below 2^16 without its fraction, and nothing of use for a divisor of 0. That of a + 1/2 is further
+// from every whole number than the reciprocal's error moves it; beside 3 * 2^22 a float is whole.
+BARACUDA_FN u32 short_quotient(u32 a, u32 b) {
+    constexpr u32 power = 0x4b000000u, whole = 0x4b400000u;
+    const float past_a = __builtin_bit_cast(float, power | a) - 8388607.5f, divisor = __builtin_bit_cast(float, power | b) - 8388608.0f;
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(divisor));
+    return __builtin_bit_cast(u32, __fmaf_rn(past_a, inverse, -0.5f) + 12582912.0f) - whole;
+}
+#else
+BARACUDA_FN i32 size_of(i32 x) { return x < 0 ? -x : x; }
+BARACUDA_FN u32 short_quotient(u32 a, u32 b) { return b == 0 ? 0u : a / b; }
+#endif
+
 // Quotients by 0 and what is left of them are 0, as in NumPy. The smallest integer divided by -1 is itself; some processors
 // trap there.
 template <class I> BARACUDA_FN bool is_minus_one(Integer<I> x) { return Integer<I>::IS_SIGNED && x.value == I(-1); }
+
+// Of fewer bits the magnitudes are divided, in whole registers and without a branch: a divisor of 0 becomes 1, which leaves
+// nothing either.
+template <class I> struct ShortDivision {
+    const i32 a, b;
+    const u32 size, divisor, quotient, rest;  // of magnitudes
+
+    BARACUDA_FN ShortDivision(Integer<I> x, Integer<I> y)
+        : a(x.value), b(y.value), size(size_of(a)), divisor(size_of(b) > 1 ? size_of(b) : 1),
+          quotient(short_quotient(size, divisor)), rest(size - quotient * divisor) {}
+    BARACUDA_FN bool signs_differ() const { return (a ^ b) < 0; }
+};
+
 template <class I> BARACUDA_FN Integer<I> fmod(Integer<I> a, Integer<I> b) {
+    if constexpr (Integer<I>::WIDTH <= 16) {
+        const ShortDivision<I> d(a, b);
+        return Integer<I>(d.a < 0 ? 0u - d.rest : d.rest);
+    }
     return Integer<I>(b.value == I(0) || is_minus_one(b) ? I(0) : I(a.value % b.value));
 }
 template <class I> BARACUDA_FN Integer<I> remainder(Integer<I> a, Integer<I> b) {
+    if constexpr (Integer<I>::WIDTH <= 16) {
+        const ShortDivision<I> d(a, b);
+        const u32 size = d.signs_differ() && d.rest != 0 ? d.divisor - d.rest : d.rest;
+        return Integer<I>(d.b < 0 ? 0u - size : size);
+    }
     const Integer<I> rest = fmod(a, b);
     return rest.value != I(0) && signbit(rest) != signbit(b) ? rest + b : rest;
 }
 template <class I> BARACUDA_FN Integer<I> floor_divide(Integer<I> a, Integer<I> b) {
+    if constexpr (Integer<I>::WIDTH <= 16) {
+        const ShortDivision<I> d(a, b);
+        // ~quotient is one less than -quotient.
+        const u32 below = d.rest == 0 ? 0u - d.quotient : ~d.quotient;
+        return Integer<I>(d.b == 0 ? 0u : d.signs_differ() ? below : d.quotient);
+    }
     if (b.value == I(0)) return b;
     if (is_minus_one(b)) return -a;
     const I quotient = I(a.value / b.value);
@@ -108,9 +152,13 @@ template <class I> BARACUDA_FN u64 own_bits(Integer<I> x) {
 #if BARACUDA_ON_DEVICE
 BARACUDA_FN int bit_count(u64 x) { return __popcll(x); }
 BARACUDA_FN int zeros_above(u64 x) { return __clzll(i64(x)); }
+BARACUDA_FN int zeros_below(u32 x) { return __clz(i32(__brev(x))); }
+BARACUDA_FN int zeros_below(u64 x) { return __clzll(i64(__brevll(x))); }
 #else
 BARACUDA_FN int bit_count(u64 x) { return __builtin_popcountll(x); }
 BARACUDA_FN int zeros_above(u64 x) { return x == 0 ? 64 : __builtin_clzll(x); }
+BARACUDA_FN int zeros_below(u32 x) { return __builtin_ctz(x); }
+BARACUDA_FN int zeros_below(u64 x) { return __builtin_ctzll(x); }
 #endif
 template <class I> BARACUDA_FN Integer<I> popcount(Integer<I> x) { return Integer<I>(bit_count(own_bits(x))); }
 template <class I> BARACUDA_FN Integer<I> leading_zeros(Integer<I> x) {
@@ -121,14 +169,18 @@ template <class I> BARACUDA_FN Integer<I> trailing_zeros(Integer<I> x) {
     return Integer<I>(bit_count(own_bits(Integer<I>(~x.bits() & (x.bits() - 1u)))));
 }
 
-// Euclid's algorithm, unsigned, so that the smallest integer has a magnitude. One copy a kernel: it is a loop of divisions.
+// Stein's algorithm, which takes no division; unsigned, so that the smallest integer has a magnitude. One copy a kernel.
 template <class U> BARACUDA_RARE U gcd_of(U a, U b) {
+    if (a == U(0) || b == U(0)) return a | b;
+    const int shared = zeros_below(a | b);
+    a >>= zeros_below(a);
     while (b != U(0)) {
-        const U rest = a % b;
-        a = b;
-        b = rest;
+        b >>= zeros_below(b);
+        const U less = a < b ? a : b;
+        b = a < b ? b - a : a - b;
+        a = less;
     }
-    return a;
+    return a << shared;
 }
 template <class I> BARACUDA_FN unsigned_t<I> magnitude(Integer<I> x) {
     return signbit(x) ? unsigned_t<I>(0) - x.bits() : x.bits();
@@ -137,8 +189,9 @@ template <class I> BARACUDA_FN Integer<I> gcd(Integer<I> a, Integer<I> b) {
     return Integer<I>(gcd_of(magnitude(a), magnitude(b)));
 }
 template <class I> BARACUDA_FN Integer<I> lcm(Integer<I> a, Integer<I> b) {
-    const unsigned_t<I> divisor = gcd_of(magnitude(a), magnitude(b));
-    return Integer<I>(divisor == 0 ? unsigned_t<I>(0) : magnitude(a) / divisor * magnitude(b));
+    const unsigned_t<I> size = magnitude(a), divisor = gcd_of(size, magnitude(b));
+    if constexpr (Integer<I>::WIDTH <= 16) return Integer<I>(short_quotient(size, divisor > 1 ? divisor : 1) * magnitude(b));
+    return Integer<I>(divisor == 0 ? unsigned_t<I>(0) : size / divisor * magnitude(b));
 }
 
 // a to the power of b. A negative power is that of the exact quotient without its fraction: 0 but for a of 1 and -1.

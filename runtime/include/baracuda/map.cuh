@@ -43,28 +43,30 @@ BARACUDA_FN void map_element(const void* const (&in)[IN], void* const (&out)[OUT
         if (OUT == 1 || out[o]) static_cast<O*>(out[o])[index] = converted<T, O>(y[o]);
 }
 
-// A pack of each input; those of bool are bytes as they were read, so that nothing waits for them before they are used.
+// A pack of each input, as bytes that nothing waits for before they are used.
 template <class T, int SIZE, int IN, int FLAGS> struct InputPacks {
     static_assert(FLAGS == 0 || SIZE == Pack<T>::SIZE, "beside bools, outputs are as large as inputs");
-    Pack<T, SIZE> number[IN > FLAGS ? IN - FLAGS : 1];
+    using Items = Pack<T, SIZE>;
+    using Words = Bytes<int(sizeof(Items))>;
+    Words number[IN > FLAGS ? IN - FLAGS : 1];
     FlagPack<T> flag[FLAGS > 0 ? FLAGS : 1];
 
     BARACUDA_FN void load(const void* const (&from)[IN], int i, i64 index) {
-        if (i < IN - FLAGS) number[i] = load_pack<T, SIZE>(static_cast<const T*>(from[i]) + index);
+        if (i < IN - FLAGS) number[i] = load_whole<Words>(static_cast<const T*>(from[i]) + index);
         else flag[i - (IN - FLAGS)] = load_flag_pack<T>(static_cast<const u8*>(from[i]) + index);
     }
     // Every item the element at a place.
     BARACUDA_FN void spread(const void* const (&from)[IN], int i, i64 index) {
-        if (i < IN - FLAGS) number[i] = spread_pack<T, SIZE>(static_cast<const T*>(from[i])[index]);
+        if (i < IN - FLAGS) number[i] = bit_cast<Words>(spread_pack<T, SIZE>(static_cast<const T*>(from[i])[index]));
         else flag[i - (IN - FLAGS)] = spread_flag_pack<T>(static_cast<const u8*>(from[i])[index]);
     }
     BARACUDA_FN compute_t<T> at(int i, int s) const {
-        return i < IN - FLAGS ? widen_at(number[i], s) : compute_t<T>(flag[i - (IN - FLAGS)].is_set(s));
+        return i < IN - FLAGS ? widen_at(bit_cast<Items>(number[i]), s) : compute_t<T>(flag[i - (IN - FLAGS)].is_set(s));
     }
     // All of input i, a bool as 1 or 0.
-    BARACUDA_FN Pack<T, SIZE> items(int i) const {
-        if (i < IN - FLAGS) return number[i];
-        Pack<T, SIZE> numbers;
+    BARACUDA_FN Items items(int i) const {
+        if (i < IN - FLAGS) return bit_cast<Items>(number[i]);
+        Items numbers;
         for (int s = 0; s < SIZE; ++s) numbers.item[s] = rounded<T>(compute_t<T>(flag[i - (IN - FLAGS)].is_set(s)));
         return numbers;
     }
@@ -124,31 +126,38 @@ BARACUDA_FN void map_contig(const ContigMap<IN, OUT, FLAGS>& p, const Formula& f
     map_contig_packs<1, T, O>(p, formula);
 }
 
-// Operands of any strides, zero and negative ones included. Where `packed`, the innermost axis counts 16-byte packs, and
-// `count` too: each operand's items lie side by side there, or are one element, if its bit in `spread` is set.
+// Operands of any strides, zero and negative ones included. Where `packs`, the innermost axis counts 16-byte packs, a thread
+// takes so many, `step` apart, and `count` and the axes count threads: each operand's items lie side by side there, or are
+// one element, if its bit in `spread` is set.
 template <class Offset, int IN, int OUT, int FLAGS = 0> struct StridedMap {
     const void* in[IN];
     void* out[OUT];
     i64 count;
-    i32 packed;
+    i32 packs;
     u32 spread;
+    Offset step[IN + OUT];
     Axes<Offset, IN + OUT> axes;
 };
 
-// A pack a thread: several would double the code of each formula.
+// Finding a place costs as much as a short formula, so a thread finds one for all its packs, which it takes one by one: the
+// code of each formula is there once.
 template <class T, class O, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided_packs(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
     const i64 index = i64(blockIdx.x) * MAP_THREADS + threadIdx.x;
     if (index >= p.count) return;
     Offset offset[IN + OUT] = {};
     p.axes.add(Offset(index), offset);
-    InputPacks<T, PACKED<T, O>, IN, FLAGS> x;
-    BARACUDA_UNROLL
-    for (int i = 0; i < IN; ++i) {
-        if (p.spread >> i & 1) x.spread(p.in, i, offset[i]);
-        else x.load(p.in, i, offset[i]);
+    BARACUDA_KEEP_LOOP
+    for (i32 left = p.packs; left > 0; --left) {
+        InputPacks<T, PACKED<T, O>, IN, FLAGS> x;
+        BARACUDA_UNROLL
+        for (int i = 0; i < IN; ++i) {
+            if (p.spread >> i & 1) x.spread(p.in, i, offset[i]);
+            else x.load(p.in, i, offset[i]);
+        }
+        map_pack<T, O>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
+        for (int o = 0; o < IN + OUT; ++o) offset[o] += p.step[o];
     }
-    map_pack<T, O>(x, p.out, [&](int o) { return offset[IN + o]; }, formula);
 }
 
 // AT_ONCE elements a thread, from `first` on.
@@ -176,7 +185,7 @@ BARACUDA_FN void map_strided_elements(const StridedMap<Offset, IN, OUT, FLAGS>& 
 
 template <class T, class O = T, class Offset, int IN, int OUT, int FLAGS, class Formula>
 BARACUDA_FN void map_strided(const StridedMap<Offset, IN, OUT, FLAGS>& p, const Formula& formula) {
-    if (p.packed) return map_strided_packs<T, O>(p, formula);
+    if (p.packs) return map_strided_packs<T, O>(p, formula);
     constexpr int AT_ONCE = strided_unroll<Offset>(IN + OUT);
     const i64 tile = i64(blockIdx.x) * (MAP_THREADS * MAP_UNROLL) + threadIdx.x;
     BARACUDA_KEEP_LOOP

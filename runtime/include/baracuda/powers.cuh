@@ -1,40 +1,40 @@
 // Powers a^b to the precision of an element type T, as element.cuh has it, and what their gradients are made of.
 //
-// In 16 bits |a|^b is 4^(b log4(|a|)): the logarithm is right relatively, beside 1 too, where a large b magnifies its error.
+// In 16 bits |a|^b is 2^(b log2(|a|)): the logarithm is right relatively, beside 1 too, where a large b magnifies its error.
 #pragma once
 #include <baracuda/element.cuh>
 
 namespace baracuda {
 
-// log4(|x|) in 16 bits, within 2^-21 of it relatively; -inf of zero. x = m 2^n with m from sqrt(1/2) to sqrt(2), and the
-// logarithm of m is 2 atanh(t) with t = (m - 1) / (m + 1).
-template <class T> BARACUDA_FN float short_log4(float x) {
-    constexpr bool has_subnormals = limits<T>::smallest_subnormal < limits<float>::smallest_normal;
-    constexpr u32 root_of_half = 0x3f3504f3u, count_of_zero = 0x4ac00000u;  // 3 * 2^21, whose last bit is 1/2
-    const float size = abs(x);
-    float normal = size, zero = 0x1.8p22f;
-    if (has_subnormals && size < limits<float>::smallest_normal) {
-        normal *= 0x1p24f;
-        zero += 12.0f;
-    }
-    const u32 bits = bit_cast<u32>(normal), above = bits - root_of_half;
-    const float m = bit_cast<float>(bits - (above & 0xff800000u));
-    const float half_count = bit_cast<float>(count_of_zero + u32(i32(above) >> 23)) - zero;
-    const float t = element_quotient<T>(m - 1.0f, m + 1.0f), z = t * t;
-    const float log4 = fma(t, polynomial(z, 1.4426953f, 0.48079416f, 0.29789037f), half_count);
-    return size == 0.0f ? -inf<float> : size < inf<float> ? log4 : size;
+// log2(size) of a size of at least 0 in 16 bits, within 2^-19 of it relatively. The instruction is right absolutely alone; so
+// beside 1 it is 2 atanh(t) / log(2) with t = (size - 1) / (size + 1), of which two terms are left.
+template <class T> BARACUDA_FN float short_log2(float size) {
+    const float past = size - 1.0f, t = element_quotient<T>(past, size + 1.0f);
+    const float beside = t * fma(t * t, 0.96436667f, 2.8853887f);
+#if BARACUDA_ON_DEVICE
+    float far, log2;
+    if constexpr (limits<T>::smallest_subnormal < limits<float>::smallest_normal)
+        asm("lg2.approx.f32 %0, %1;" : "=f"(far) : "f"(size));
+    else asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(far) : "f"(size));
+    // The compiler would move what one side needs to where the logarithm is used, again each time.
+    asm("{ .reg .pred is_beside; setp.lt.f32 is_beside, %1, 0f3E000000; selp.f32 %0, %2, %3, is_beside; }"
+        : "=f"(log2) : "f"(abs(past)), "f"(beside), "f"(far));
+    return log2;
+#else
+    return abs(past) < 0.125f ? beside : ::log2f(size);
+#endif
 }
 
 // The natural logarithm of a number of at least 0, in 16 bits beside 1 as well.
 template <class T> BARACUDA_FN compute_t<T> element_log_of_size(compute_t<T> size) {
-    if constexpr (is_short<T>) return short_log4<T>(size) * 1.3862944f;
+    if constexpr (is_short<T>) return short_log2<T>(size) * 0.6931472f;
     else return log(size);
 }
 
 // |a|^b in 16 bits.
 template <class T> BARACUDA_FN float short_power_of_size(float a, float b) {
-    const float root = exp2_normal(b * short_log4<T>(a));
-    return b == 0.0f || abs(a) == 1.0f ? 1.0f : root * root;
+    const float size = abs(a), root = exp2_normal(b * 0.5f * short_log2<T>(size));
+    return b == 0.0f || size == 1.0f ? 1.0f : root * root;
 }
 
 // a^b. A negative a has a power where b is whole, which has its sign where b is odd; from 2^24 on every b is even.

@@ -10,10 +10,14 @@ namespace baracuda {
 
 enum { X, Y };
 
-// Blocks that a multiprocessor is to have at once, so that some compute while others wait for memory; fewer where a thread
-// has more under way than their registers hold, and 0 where the compiler may choose.
+// Rows of 128 bytes that a block holds of each input. Finding its places costs a thread as much as several packs do, so it gets
+// many; fewer where formulas of many or large numbers leave no registers for them.
+BARACUDA_FN constexpr u32 tiled_rows(int inputs, int pack) { return pack == 8 && inputs <= 2 || pack == 4 && inputs == 1 ? 256 : 128; }
+
+// Blocks that a multiprocessor is to have at once, so that some compute while others wait for memory; 0 where the compiler may
+// choose.
 BARACUDA_FN constexpr int tiled_at_once(int operands, int bytes) {
-    return operands == 2 && bytes < 8 ? 8 : operands <= 4 ? 4 : 0;
+    return operands == 3 && bytes <= 2 ? 3 : operands <= 4 ? 4 : 0;
 }
 
 // Bit i of `packed`: input i takes 16-byte packs along its fast axis; bit IN: all outputs do.
@@ -33,7 +37,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
     using Packs = InputPacks<T, int(SIZE), IN, FLAGS>;
     static constexpr u32 EDGE = ACROSS * SIZE;
-    static constexpr u32 ROWS = 128;  // of all tiles of a block
+    static constexpr u32 ROWS = tiled_rows(IN, int(SIZE));  // of all tiles of a block
     static constexpr u32 PACKS = ROWS * ACROSS;
     static constexpr u32 STEPS = PACKS / MAP_THREADS;
     static constexpr u32 AT_ONCE = 4;
@@ -192,7 +196,8 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
             BARACUDA_KEEP_LOOP
             for (u32 group = 0; group < GROUPS && is_in(first, group); ++group) {
                 InputPacks<T, int(SIZE), IN, 0> x;
-                for (int i = 0; i < IN; ++i) x.number[i] = load_pack<T, int(SIZE)>(from + i * ROWS * EDGE);
+                for (int i = 0; i < IN; ++i)
+                    x.number[i] = load_whole<typename InputPacks<T, int(SIZE), IN, 0>::Words>(from + i * ROWS * EDGE);
                 map_pack<T, O>(x, p.out, [&](int o) { return at[o]; }, formula);
                 from += HELD_FURTHER;
                 for (int o = 0; o < OUT; ++o) at[o] += next[o];
