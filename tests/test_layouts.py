@@ -240,12 +240,26 @@ def test_tiles_of_far_elements():
     """Offsets of tiles have 64 bits; too few elements, or outputs that differ, get no tiles."""
     operands = [Operand(True, False, True), Operand(True, True, True)]
     far = Walk((200, 300), ((1, 2**33), (2**40, 1)))
-    tiles = tiles_for(far, operands, 4)
-    compiled(f"2P {tiles.layout}").pack(0, 0, *tiles.values)
-    assert tiles.grid == 10
+    found = tiles_for(far, operands, 4)
+    compiled(f"2P {found.layout}").pack(0, 0, *found.values)
+    assert found.grid == 2 * 10
     assert tiles_for(Walk((3, 20), ((1, 20), (3, 1))), operands, 4) is None
     outputs = [*operands, Operand(True, True, True)]
     assert tiles_for(Walk((200, 300), ((1, 300, 1), (200, 1, 200))), outputs, 4) is None
+
+
+def test_tiles_lie_along_the_axis_that_takes_fewer_blocks():
+    """Of 32 x 32 elements of four bytes, four side by side."""
+    operands = [Operand(True, False, True), Operand(True, True, True)]
+    for rows, columns, step, blocks in (
+        (256, 128, (0, 32), 2 * 4),
+        (128, 256, (0, 32), 1 * 8),
+        (33, 140, (32, 0), 2 * 2),
+        (140, 33, (0, 32), 2 * 2),
+    ):
+        found = tiles_for(Walk((3, rows, columns), ((70000, 70000), (1, columns), (rows, 1))), operands, 4)
+        assert found.values[2:4] == step
+        assert found.grid == 3 * blocks
 
 
 def keeps_dtype(op, direction):

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from baracuda.engines.base import ceil_div
 from baracuda.layout import INT32_MAX, Walk
 from baracuda.packing import axes_format, axes_values, divisor
+from baracuda.shapes import numel
 
 __all__ = ["Operand", "Tiles", "pack_axis", "tiles_for"]
 
-#: ACROSS of tiled_map.cuh: the packs of a tile's row.
-ACROSS = 8
+#: ROWS and ACROSS of tiled_map.cuh: the packs of the tiles that a block holds, an input.
+ROWS, ACROSS = 128, 8
+TILE_BYTES = ROWS * ACROSS * 16
 #: Shared memory that every GPU has for a block, beside what the system takes.
 MOST_SHARED = 96 * 1024
 #: Where fewer of a block's elements are there, one of `1 / LEAST_FILLED`, tiles cost more than they save.
@@ -33,11 +36,6 @@ class Operand:
     given: bool
     output: bool
     aligned: bool
-
-
-def tiled_rows(inputs: int, size: int) -> int:
-    """The rows that a block holds of each input in packs of `size` elements: tiled_rows of tiled_map.cuh."""
-    return 256 if (size == 8 and inputs <= 2) or (size == 4 and inputs == 1) else 128
 
 
 def takes_packs(walk: Walk, axis: int, place: int, operand: Operand, size: int) -> bool:
@@ -90,29 +88,17 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
         return None
     other = max(others, key=lambda axis: (others[axis], axis))
     edge = ACROSS * size
-    inputs = sum(not operand.output for operand in operands)
-    rows = tiled_rows(inputs, size)
-    several = rows // edge
     extents = (walk.extents[last], walk.extents[other])
-    # Side by side along Y, so that more of a line is read at once, or along X where that takes fewer blocks.
-    ways = [
-        (
-            step,
-            [
-                ceil_div(extent, edge + (several - 1) * further)
-                for extent, further in zip(extents, step, strict=True)
-            ],
-        )
-        for step in ((0, edge), (edge, 0))
-    ]
-    step, blocks = min(ways, key=lambda way: way[1][0] * way[1][1])
     outer = [axis for axis in range(walk.rank) if axis not in (last, other)]
     rest = Walk(tuple(walk.extents[a] for a in outer), tuple(walk.strides[a] for a in outer))
-    grid = blocks[0] * blocks[1]
-    for extent in rest.extents:
-        grid *= extent
-    shared = inputs * rows * ACROSS * 16
-    filled = extents[0] * extents[1] * LEAST_FILLED >= blocks[0] * blocks[1] * rows * edge
+    # Side by side along Y, so that more of a line is read at once, or along X where that takes fewer blocks.
+    along = min((1, 0), key=lambda axis: prod(_blocks(extents, edge, axis)))
+    blocks = _blocks(extents, edge, along)
+    step = (0, edge) if along else (edge, 0)
+    grid = prod(blocks) * numel(rest.extents)
+    inputs = sum(not operand.output for operand in operands)
+    shared = inputs * TILE_BYTES
+    filled = prod(extents) * LEAST_FILLED >= prod(blocks) * ROWS * edge
     if not filled or grid > INT32_MAX or shared > MOST_SHARED:
         return None
     turned = sum(1 << place for place, axis in enumerate(fast) if axis == other)
@@ -125,13 +111,19 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
     if all(takes_packs(walk, last, place, operands[place], size) for place in outputs):
         packed |= 1 << inputs
     count = len(operands)
-    layout = f"2I 2i 6I 2q {2 * count}q {axes_format(True, count, few=True)}"
+    next_tile = (edge * stride for stride in walk.strides[other if along else last])
+    layout = f"2I 2i 6I 2q {3 * count}q {axes_format(True, count, few=True)}"
     values = (
         *(turned, packed, *step, *divisor(blocks[0]), *divisor(blocks[1]), *extents),
-        *(*walk.strides[last], *walk.strides[other]),
+        *(*walk.strides[last], *walk.strides[other], *next_tile),
         *axes_values(rest, True, count, few=True),
     )
     return Tiles(grid, shared, layout, values)
+
+
+def _blocks(extents: tuple[int, int], edge: int, along: int) -> list[int]:
+    """The blocks along each axis, where each takes its tiles side by side along one."""
+    return [ceil_div(extent, ROWS if axis == along else edge) for axis, extent in enumerate(extents)]
 
 
 def _fast_axis(walk: Walk, place: int) -> int:

@@ -10,14 +10,10 @@ namespace baracuda {
 
 enum { X, Y };
 
-// Rows of 128 bytes that a block holds of each input. Finding its places costs a thread as much as several packs do, so it gets
-// many; fewer where formulas of many or large numbers leave no registers for them.
-BARACUDA_FN constexpr u32 tiled_rows(int inputs, int pack) { return pack == 8 && inputs <= 2 || pack == 4 && inputs == 1 ? 256 : 128; }
-
-// Blocks that a multiprocessor is to have at once, so that some compute while others wait for memory; 0 where the compiler may
-// choose.
+// Blocks that a multiprocessor is to have at once, so that some compute while others wait for memory; fewer where a thread
+// has more under way than their registers hold, and 0 where the compiler may choose.
 BARACUDA_FN constexpr int tiled_at_once(int operands, int bytes) {
-    return operands == 3 && bytes <= 2 ? 3 : operands <= 4 ? 4 : 0;
+    return operands == 2 && bytes < 8 ? 8 : operands <= 4 ? 4 : 0;
 }
 
 // Bit i of `packed`: input i takes 16-byte packs along its fast axis; bit IN: all outputs do.
@@ -29,6 +25,7 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     Divisor<i32> blocks[2];  // along each axis
     i64 extent[2];
     i64 stride[2][IN + OUT];
+    i64 next_tile[IN + OUT];  // from an element to that at the same place of the next of a block's tiles
     Axes<i64, IN + OUT, i32> outer;
 };
 
@@ -37,7 +34,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
     using Packs = InputPacks<T, int(SIZE), IN, FLAGS>;
     static constexpr u32 EDGE = ACROSS * SIZE;
-    static constexpr u32 ROWS = tiled_rows(IN, int(SIZE));  // of all tiles of a block
+    static constexpr u32 ROWS = 128;  // of all tiles of a block
     static constexpr u32 PACKS = ROWS * ACROSS;
     static constexpr u32 STEPS = PACKS / MAP_THREADS;
     static constexpr u32 AT_ONCE = 4;
@@ -101,27 +98,26 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static_assert(GROUPS * LINES == STEPS && FURTHER * EDGE == MAP_THREADS / ACROSS * LINES, "groups begin at the same place of a tile");
     static constexpr u32 HELD_FURTHER = FURTHER * EDGE * EDGE;
 
-    // The first pack of a thread in one of its lines, and how many tiles from its own on have such a pack.
+    // The first pack of a thread in one of its lines, and how many elements are left from its tile's corner on, along the tiles.
     struct First {
         Part part;
-        i32 tiles;
+        i32 left;
     };
     BARACUDA_FN First first_pack(u32 line, bool turned) const {
         const u32 thread = threadIdx.x % MAP_THREADS;
         const Part part((thread / ACROSS * LINES + line) * ACROSS + thread % ACROSS, SIZE, turned);
         const i32 rest[2] = {left[X] - i32(part.x), left[Y] - i32(part.y)};
         const i32 along = p.step[X] ? rest[X] : rest[Y], beside = p.step[X] ? rest[Y] : rest[X];
-        return {part, beside > 0 ? (along + i32(EDGE) - 1) / i32(EDGE) - i32(part.tile) : 0};
+        return {part, beside > 0 ? along - i32(part.tile * EDGE) : 0};
     }
-    BARACUDA_FN static bool is_in(const First& first, u32 group) { return i32(group * FURTHER) < first.tiles; }
-    BARACUDA_FN i64 further(int o) const { return i64(FURTHER) * (p.step[X] * p.stride[X][o] + p.step[Y] * p.stride[Y][o]); }
+    BARACUDA_FN static bool is_in(const First& first, u32 group) { return first.left > i32(group * FURTHER * EDGE); }
 
     BARACUDA_FN void read_packs() const {
         Packs x[STEPS];
         BARACUDA_UNROLL
         for (int i = 0; i < IN; ++i) {
             if (!is_packed(i)) continue;
-            const i64 next = further(i);
+            const i64 next = i64(FURTHER) * p.next_tile[i];
             BARACUDA_UNROLL
             for (u32 line = 0; line < LINES; ++line) {
                 const First first = first_pack(line, is_turned(i));
@@ -191,7 +187,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
             i64 at[OUT], next[OUT];
             for (int o = 0; o < OUT; ++o) {
                 at[o] = place(first.part, IN + o);
-                next[o] = further(IN + o);
+                next[o] = i64(FURTHER) * p.next_tile[IN + o];
             }
             BARACUDA_KEEP_LOOP
             for (u32 group = 0; group < GROUPS && is_in(first, group); ++group) {
