@@ -36,7 +36,7 @@ Shape = tuple[int, ...]
 DOMAINS: tuple[tuple[Shape, Shape], ...] = (
     ((7, 129), ()),
     ((3, 5, 33), ()),
-    ((5, 7, 64), ()),
+    ((4, 7, 64), ()),
     ((70, 131), ()),
     ((1,), ()),
     ((0, 4), ()),
@@ -182,8 +182,10 @@ def run(sample: Sample, memory: Memory, random: np.random.Generator) -> None:
     if sample.plan.TEMPLATE == "attention" and sample.desc.element is bc.ElementKind.F32:
         plans.append(sample.plan.select(stream, sample.desc, bc.PlanPreference(allow_tf32=True)))
     for plan in plans:
-        for layouts in LAYOUTS:
-            launch(plan, stream, layouts, memory, random)
+        # A thread takes several packs where so many threads are left, which small problems have not.
+        with mock.patch("baracuda.engines.map.THREADS_ENOUGH", 1):
+            for layouts in LAYOUTS:
+                launch(plan, stream, layouts, memory, random)
     # Only tensors of gigabytes need 64-bit offsets; the kernels are the same for small ones.
     with mock.patch("baracuda.layout.INT32_MAX", -1):
         for layouts in WIDE_LAYOUTS:

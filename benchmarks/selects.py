@@ -110,6 +110,8 @@ def select_all(device: str, first: str | None = None) -> dict[str, Selects]:
         cupy = importlib.import_module("cupy")
         # CUDA is initialised, and no kernel of CuPy compiled, which would load NVRTC.
         cupy.cuda.runtime.free(0)
+        # CuPy looks the driver's functions up when the first of them is called.
+        cupy.cuda.driver.ctxGetCurrent()
         stream = bc.Stream()
     found: dict[str, Selects] = {"first": {}, "again": {}}
     for times in found.values():

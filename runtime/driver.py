@@ -278,18 +278,19 @@ class CudaKernel:
         self.context = module.context
         self.index = module.index
         # Asking makes the driver load the code now, not in the first launch, which a graph may record.
-        self.static_shared = self._attribute(_FUNCTION_STATIC_SHARED)
-        self.max_threads = self._attribute(_FUNCTION_MAX_THREADS)
+        self.static_shared, self.max_threads = self._attributes(
+            _FUNCTION_STATIC_SHARED, _FUNCTION_MAX_THREADS
+        )
         self._dynamic_shared = _SHARED_WITHOUT_OPT_IN - self.static_shared
         self._guard = threading.Lock()
         # A module is never unloaded while one of its kernels lives.
         self._module = module
 
-    def _attribute(self, attribute: int) -> int:
+    def _attributes(self, *attributes: int) -> list[int]:
         driver = _cuda().driver
         try:
             with _current(driver, self.context):
-                return int(driver.funcGetAttribute(attribute, self.function))
+                return [int(driver.funcGetAttribute(attribute, self.function)) for attribute in attributes]
         except Exception as error:
             _fail(self.symbol, error)
 
@@ -299,7 +300,8 @@ class CudaKernel:
         Where its registers do not suffice for so many, the largest power of two that they suffice for: else
         the last wave of a grid leaves most multiprocessors idle.
         """
-        a_thread = -(-self._attribute(_FUNCTION_REGISTERS) // _REGISTERS_STEP) * _REGISTERS_STEP
+        (registers,) = self._attributes(_FUNCTION_REGISTERS)
+        a_thread = -(-registers // _REGISTERS_STEP) * _REGISTERS_STEP
         fit = max(_device_attribute(_DEVICE_REGISTERS, self.index) // max(a_thread * threads, 1), 1)
         if fit < blocks:
             blocks = 1 << (fit.bit_length() - 1)

@@ -212,12 +212,11 @@ def preload(
         missing = [unit for unit in dict.fromkeys(units) if unit not in _modules]
         batches = [missing[start : start + _HOST_BATCH] for start in range(0, len(missing), _HOST_BATCH)]
         _at_once(_load_host, batches, jobs)
-    else:
-        missing = [
-            unit for unit in dict.fromkeys(units) if _load_cuda(unit, device, stream_handle, ready) is None
-        ]
-        _at_once(functools.partial(load, device=device, stream_handle=stream_handle), missing, jobs)
-    return [load(unit, device, stream_handle=stream_handle) for unit in units]
+        return [load(unit, device) for unit in units]
+    found = {unit: _load_cuda(unit, device, stream_handle, ready) for unit in dict.fromkeys(units)}
+    missing = [unit for unit, module in found.items() if module is None]
+    _at_once(functools.partial(load, device=device, stream_handle=stream_handle), missing, jobs)
+    return [found[unit] or load(unit, device, stream_handle=stream_handle) for unit in units]
 
 
 def _at_once(work: Callable[[_Piece], object], pieces: Sequence[_Piece], jobs: int | None) -> None:
