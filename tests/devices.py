@@ -94,6 +94,11 @@ def turn(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> S
     return pieces if _full else [pieces[(_places()[op.name, direction] + number) % len(pieces)]]
 
 
+def each_kind(pieces: Sequence[Piece], alike: Sequence[Piece]) -> Sequence[Piece]:
+    """Pieces that differ in kind; with `--full` also those that each are like one of them."""
+    return [*pieces, *alike] if _full else pieces
+
+
 @functools.cache
 def _places() -> dict[tuple[str, str], int]:
     """A number for each direction of each op; those that stand for others have the first."""
