@@ -65,16 +65,17 @@ def test_broadcast_operands_with_split_rows(spec, backend, op, direction, dtype)
 
 
 def smooth_problems(op):
-    """Problems of a few elements with every option; of those with broadcast operands a part."""
+    """Problems of a few elements with every option: half of them, of those with broadcast operands a part."""
     shapes = ((2, 3, 4), (5,))
     broadcast = small_problems(op, "backward", "f64", *shapes)
     some = itertools.chain(*turn([broadcast[first::4] for first in range(4)], op, "backward"))
-    return [
+    found = [
         changed
         for problem in (*verify.problems(op, "backward", "f64", shapes), *some)
         for changed in verify.with_numbers(problem)[:3]
         if np.prod(problem.domain)
     ]
+    return [*itertools.chain(*turn([found[0::2], found[1::2]], op, "backward"))]
 
 
 @each_program("backward")
