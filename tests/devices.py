@@ -94,6 +94,13 @@ def turn(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> S
     return pieces if _full else [pieces[(_places()[op.name, direction] + number) % len(pieces)]]
 
 
+def half(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> Sequence[Piece]:
+    """Of what is checked of every op every second piece, the next op or number the others; or all of it."""
+    if _full or len(pieces) < 2:
+        return pieces
+    return pieces[(_places()[op.name, direction] + number) % 2 :: 2]
+
+
 def each_kind(pieces: Sequence[Piece], alike: Sequence[Piece]) -> Sequence[Piece]:
     """Pieces that differ in kind; with `--full` also those that each are like one of them."""
     return [*pieces, *alike] if _full else pieces

@@ -6,7 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
-from devices import each_kernel, each_op, each_program, has_optional_outputs, share, small_problems, turn
+from devices import (
+    each_kernel,
+    each_op,
+    each_program,
+    half,
+    has_optional_outputs,
+    share,
+    small_problems,
+    turn,
+)
 
 from baracuda.codegen import verify
 
@@ -75,7 +84,7 @@ def smooth_problems(op):
         for changed in verify.with_numbers(problem)[:3]
         if np.prod(problem.domain)
     ]
-    return [*itertools.chain(*turn([found[0::2], found[1::2]], op, "backward"))]
+    return half(found, op, "backward")
 
 
 @each_program("backward")

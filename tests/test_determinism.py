@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from devices import aggregating, each_kernel, each_kernel_program, share, small_problems, turn
+from devices import aggregating, each_kernel, each_kernel_program, half, share, small_problems, turn
 
 from baracuda.codegen import verify
 from baracuda.engines import aggregate, shared_memory
@@ -31,7 +31,7 @@ def some_problems(op, direction, dtype, shapes, among):
     for shape in shapes:
         several = small_problems(op, direction, dtype, shape)
         found += several[:: max(1, len(several) // 4)]
-    return share(found, op, direction, dtype, among)
+    return share(half(found, op, direction), op, direction, dtype, among)
 
 
 @each_kernel(dtypes=["f16", "f32"])
