@@ -50,6 +50,7 @@ def is_whole(element: str) -> bool:
     return element in WHOLE_DTYPES
 
 
+@functools.cache
 def numpy_dtype(element: str) -> np.dtype[Any]:
     """The NumPy dtype of an element kind; `ml_dtypes` is imported for bf16."""
     from baracuda.dtypes import ElementKind
