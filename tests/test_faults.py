@@ -312,7 +312,7 @@ def test_a_cache_folder_that_is_read_only_costs_one_warning(fresh_cache: Path, d
     assert [path for path in fresh_cache.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("place", ["file", "below a file", "kernel's own", "no home"])
+@pytest.mark.parametrize("place", each_kind(["below a file", "kernel's own", "no home"], ["file"]))
 def test_a_cache_folder_that_cannot_be_used_costs_one_warning(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("in the way")
     folders = {
@@ -338,7 +338,7 @@ def test_a_cache_of_no_bytes_is_no_cache_and_no_warning(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("damage", each_kind(["flipped", "emptied"], ["truncated"]))
+@pytest.mark.parametrize("damage", each_kind(["flipped"], ["emptied", "truncated"]))
 def test_a_damaged_library_is_compiled_anew(fresh_cache: Path, damage: str) -> None:
     code = "print(use(problem.select()).hex())"
     assert output_of(process(code)) == f"{expected()}\n"

@@ -193,5 +193,5 @@ def test_many_elements(spec, backend, op, direction, dtype):
         problems = verify.problems(op, direction, dtype, [shape], every_option=False)[:2]
         # Of two axes each is aggregated in either layout of one shape.
         pieces += [(problem, layout) for problem in turn(problems, op, direction, number + number // 2)]
-    for problem, layout in share(pieces, op, direction, dtype, ["f16", "f32"]):
+    for problem, layout in share(half(pieces, op, direction), op, direction, dtype, ["f16", "f32"]):
         check(spec, backend, problem, layouts=dict.fromkeys(problem.tensors(), layout))
