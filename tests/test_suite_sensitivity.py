@@ -287,7 +287,7 @@ def occurrences(header, pattern):
     return [(header, match.start(), match.group()) for match in re.finditer(pattern, headers()[header])]
 
 
-# Of these the first barrier shows late, in long rows or many tiles: the second stands for it.
+# Of these the first barrier took longest to show when it was measured: the second stands for it.
 SECOND = ("baracuda/aggregate.cuh", "baracuda/attention_tiles.cuh", "baracuda/columns.cuh")
 
 
