@@ -94,6 +94,18 @@ def turn(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> S
     return pieces if _full else [pieces[(_places()[op.name, direction] + number) % len(pieces)]]
 
 
+def half(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> Sequence[Piece]:
+    """Of what is checked of every op every second piece, the next op or number the others; or all of it."""
+    if _full or len(pieces) < 2:
+        return pieces
+    return pieces[(_places()[op.name, direction] + number) % 2 :: 2]
+
+
+def each_kind(pieces: Sequence[Piece], alike: Sequence[Piece]) -> Sequence[Piece]:
+    """Pieces that differ in kind; with `--full` also those that each are like one of them."""
+    return [*pieces, *alike] if _full else pieces
+
+
 @functools.cache
 def _places() -> dict[tuple[str, str], int]:
     """A number for each direction of each op; those that stand for others have the first."""
@@ -228,8 +240,26 @@ _FULL = 32
 
 
 def _waits(row: KernelRow) -> bool:
-    """Whether a kernel is compiled when it is launched first: for far elements or turned axes, few ops do."""
-    return ("BARACUDA_WIDE", "1") in row.defines and (row.op, row.direction) not in _first_of_plan()
+    """Whether a kernel is compiled when it is launched first: for far elements, turned axes, or sums.
+
+    Few ops' tests launch those; of gradients' sums one dtype of an op that another stands for.
+    """
+    if (row.op, row.direction) in _first_of_plan():
+        return False
+    sums = any(name.startswith("BARACUDA_SUM_") for name, _ in row.defines)
+    return ("BARACUDA_WIDE", "1") in row.defines or (sums and not _has_sums(row.op, row.direction, row.dtype))
+
+
+@functools.cache
+def _has_sums(name: str, direction: str, dtype: str) -> bool:
+    """Whether an op's gradients of broadcast operands are tried in a dtype.
+
+    The dtypes take turns in the ops that another one stands for.
+    """
+    op = checkout_spec().ops[name]
+    dtypes = op.dtypes_of(direction)
+    turned = dtypes[_places()[name, direction] % len(dtypes)]
+    return _full or not repeated(op, direction) or dtype == turned
 
 
 @functools.cache
@@ -369,8 +399,12 @@ def shared_backend(kind: str) -> verify.Backend:
 def small_problems(
     op: Any, direction: str, dtype: str, *shapes: tuple[int, ...], **options: Any
 ) -> list[Any]:
-    """Problems of an op over small domains, broadcast operands and every option among them."""
-    return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=True, **options)
+    """Problems of an op over small domains, broadcast operands and every option among them.
+
+    Gradients of broadcast operands are there in the dtypes that `_has_sums` says.
+    """
+    summed = op.family.template != "map" or direction == "forward" or _has_sums(op.name, direction, dtype)
+    return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=summed, **options)
 
 
 def aggregating(op: Any, direction: str, dtype: str = "f32") -> list[Any]:

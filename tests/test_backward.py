@@ -6,7 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
-from devices import each_kernel, each_op, each_program, has_optional_outputs, share, small_problems, turn
+from devices import (
+    each_kernel,
+    each_op,
+    each_program,
+    half,
+    has_optional_outputs,
+    share,
+    small_problems,
+    turn,
+)
 
 from baracuda.codegen import verify
 
@@ -46,10 +55,11 @@ def test_extreme_magnitudes(spec, backend, op, direction, dtype):
 
 @each_op("backward")
 def test_every_sample_of_the_numbers(spec, backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype, (6, 9))[:4]:
-        for changed in verify.with_numbers(problem):
-            for profile in ("normal", "ties"):
-                check(spec, backend, changed, profile)
+    several = small_problems(op, direction, dtype, (6, 9))[:4]
+    numbers = [changed for problem in several for changed in verify.with_numbers(problem)]
+    pairs = [*itertools.product(numbers, ("normal", "ties"))]
+    for problem, profile in share(pairs, op, direction, dtype, least=3):
+        check(spec, backend, problem, profile)
 
 
 def summed_problems(op, direction, dtype="f32"):
@@ -65,16 +75,17 @@ def test_broadcast_operands_with_split_rows(spec, backend, op, direction, dtype)
 
 
 def smooth_problems(op):
-    """Problems of a few elements with every option; of those with broadcast operands a part."""
+    """Problems of a few elements with every option: half of them, of those with broadcast operands a part."""
     shapes = ((2, 3, 4), (5,))
     broadcast = small_problems(op, "backward", "f64", *shapes)
     some = itertools.chain(*turn([broadcast[first::4] for first in range(4)], op, "backward"))
-    return [
+    found = [
         changed
         for problem in (*verify.problems(op, "backward", "f64", shapes), *some)
         for changed in verify.with_numbers(problem)[:3]
         if np.prod(problem.domain)
     ]
+    return half(found, op, "backward")
 
 
 @each_program("backward")

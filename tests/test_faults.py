@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from devices import each_kind
 from small_problems import Problem, first_problem, problems
 
 import baracuda
@@ -237,7 +238,9 @@ def test_descriptors_and_errors_cross_to_a_spawned_process(tmp_path: Path) -> No
 # Folders
 
 
-@pytest.mark.parametrize("name", ["a b", "für Kernel: ß 核", "quote ' and \" and $HOME", "-O3", "a,b;c&d"])
+@pytest.mark.parametrize(
+    "name", each_kind(["für Kernel: ß 核", "quote ' and \" and $HOME", "-O3"], ["a b", "a,b;c&d"])
+)
 def test_paths_that_a_shell_would_trip_over(tmp_path: Path, name: str) -> None:
     home = tmp_path / name
     home.mkdir()
@@ -309,7 +312,7 @@ def test_a_cache_folder_that_is_read_only_costs_one_warning(fresh_cache: Path, d
     assert [path for path in fresh_cache.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("place", ["file", "below a file", "kernel's own", "no home"])
+@pytest.mark.parametrize("place", each_kind(["below a file", "kernel's own", "no home"], ["file"]))
 def test_a_cache_folder_that_cannot_be_used_costs_one_warning(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("in the way")
     folders = {
@@ -335,7 +338,7 @@ def test_a_cache_of_no_bytes_is_no_cache_and_no_warning(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "emptied"])
+@pytest.mark.parametrize("damage", each_kind(["flipped"], ["emptied", "truncated"]))
 def test_a_damaged_library_is_compiled_anew(fresh_cache: Path, damage: str) -> None:
     code = "print(use(problem.select()).hex())"
     assert output_of(process(code)) == f"{expected()}\n"

@@ -44,10 +44,11 @@ def test_extreme_magnitudes(spec, backend, op, direction, dtype):
 
 @each_op("forward")
 def test_every_sample_of_the_numbers(spec, backend, op, direction, dtype):
-    for problem in small_problems(op, direction, dtype, (6, 9))[:4]:
-        for changed in verify.with_numbers(problem):
-            for profile in ("normal", "ties"):
-                check(spec, backend, changed, profile)
+    several = small_problems(op, direction, dtype, (6, 9))[:4]
+    numbers = [changed for problem in several for changed in verify.with_numbers(problem)]
+    pairs = [*itertools.product(numbers, ("normal", "ties"))]
+    for problem, profile in share(pairs, op, direction, dtype, least=3):
+        check(spec, backend, problem, profile)
 
 
 @each_op("forward", where=has_optional_outputs)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import checkout_spec
+from devices import checkout_spec, half
 
 from baracuda.codegen import verify
 from baracuda.codegen.verify import mp_reference
@@ -21,7 +21,8 @@ def problems() -> list[Any]:
     for op in checkout_spec().ops.values():
         if op.family.name in FAMILIES and "f64" in op.dtypes:
             for direction in op.programs:
-                for problem in verify.with_numbers(verify.problems(op, direction, "f64", [(POINTS,)])[0]):
+                several = verify.with_numbers(verify.problems(op, direction, "f64", [(POINTS,)])[0])
+                for problem in half(several, op, direction):
                     found.append(pytest.param(problem, id=str(problem)))
     return found
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import run
+from devices import each_kind
 from small_problems import problems
 
 from baracuda import host, host_compiler
@@ -24,26 +25,26 @@ from baracuda.tensor import Device
 pytestmark = pytest.mark.usefixtures("no_packs")
 
 TESTS = str(Path(__file__).parent)
-#: An op for each plan class.
-OPS = (
-    "lerp",
-    "reduce_logsumexp",
-    "softmax",
-    "rms_norm",
-    "layer_norm",
-    "rope",
-    "sdpa",
-    "neg",
-    "elu",
-    "add",
-    "clamp_tensor",
-    "where",
-    "eq",
-    "isnan",
-    "cast",
-    "affine",
-    "prelu",
-    "glu",
+#: An op for each template whose kernels compile fast; for each plan class with `--full`.
+OPS = each_kind(
+    ("lerp", "rms_norm", "rope"),
+    (
+        "sdpa",
+        "reduce_logsumexp",
+        "softmax",
+        "layer_norm",
+        "neg",
+        "elu",
+        "add",
+        "clamp_tensor",
+        "where",
+        "eq",
+        "isnan",
+        "cast",
+        "affine",
+        "prelu",
+        "glu",
+    ),
 )
 UNIT = Unit("probe/unit.cu", "no text that matters", (("BARACUDA_DTYPE", "f32"),))
 
@@ -73,7 +74,7 @@ def packed(path: Path, *arguments: str) -> Path:
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a pack with an op for each plan class, for the host."""
+    """Return a pack with the ops, for the host."""
     ops = [word for op in OPS for word in ("--op", op)]
     return packed(tmp_path_factory.mktemp("pack") / "für den Rechner.pack", *ops)
 
@@ -92,7 +93,9 @@ def process(place: Path, *ops: str, **environment: str) -> subprocess.CompletedP
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jit", ["", "never"])
-def test_every_plan_class_runs_from_a_pack_without_a_compiler(file: Path, tmp_path: Path, jit: str) -> None:
+def test_plans_run_from_a_pack_without_a_compiler(
+    file: Path, tmp_path: Path, jit: str, pytestconfig: pytest.Config
+) -> None:
     done = process(tmp_path, *OPS, BARACUDA_PACK=str(file), BARACUDA_JIT=jit, TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     expected = []
@@ -103,7 +106,9 @@ def test_every_plan_class_runs_from_a_pack_without_a_compiler(file: Path, tmp_pa
             outputs = b"".join(arrays[name].tobytes() for name in problem.outputs())
             expected.append(f"{problem.plan.__name__} {outputs.hex()}")
     assert done.stdout.splitlines() == expected
-    assert len({line.split()[0] for line in expected}) == len({problem.plan for problem in problems()})
+    if pytestconfig.getoption("--full"):
+        ran = {line.split()[0] for line in expected}
+        assert ran == {problem.plan.__name__ for problem in problems()}
     # Neither a cache nor what was unpacked is left.
     assert list(tmp_path.iterdir()) == []
 
@@ -126,7 +131,7 @@ def test_what_the_pack_lacks_is_named_with_the_command_that_makes_it(file: Path,
 def test_doctor_counts_on_a_pack_of_the_host(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both = packed(tmp_path_factory.mktemp("pack") / "both.pack", "--arch", "sm_90", "--op", "lerp")
+    both = packed(tmp_path_factory.mktemp("pack") / "both.pack", "--arch", "sm_90", "--op", "isnan")
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "on the host executor: no" in run("doctor").output

@@ -72,14 +72,6 @@ def new(tmp_path_factory):
     return spec, write_package(folder, "package_of_a_new_op", dict(render(spec)))
 
 
-@pytest.fixture(scope="module")
-def loaded(new, device):
-    spec, package = new
-    wanted = ("weighted_difference", "reduce_span")
-    load_units((row for row in kernels(spec) if row.op in wanted), device, package)
-    return spec, package
-
-
 CASES = [
     ("weighted_difference", "forward", "f32"),
     ("weighted_difference", "backward", "f32"),
@@ -88,6 +80,14 @@ CASES = [
     ("reduce_span", "forward", "f32"),
     ("reduce_span", "forward", "bf16"),
 ]
+
+
+@pytest.fixture(scope="module")
+def loaded(new, device):
+    spec, package = new
+    wanted = [row for row in kernels(spec) if (row.op, row.direction, row.dtype) in CASES]
+    load_units(wanted, device, package)
+    return spec, package
 
 
 @pytest.mark.parametrize(("name", "direction", "dtype"), CASES)

@@ -105,10 +105,17 @@ def test_special_gradients(spec, backend, op, direction, dtype):
 
 @each_op(dtypes=["f16", "bf16"])
 def test_all_65536_patterns_as_each_operand(spec, backend, op, direction, dtype):
-    """Every value of a 16-bit kind, alone in its row where there are rows, beside one, zero and itself."""
+    """Every value of a 16-bit kind, alone in its row where there are rows, beside one, zero and itself.
+
+    By default of the one kind the even patterns and of the other the odd ones for gradients.
+    """
     patterns = verify.all_patterns(dtype)
     beside = [np.roll(patterns, 12345), np.ones_like(patterns), np.zeros_like(patterns), patterns]
-    for turn, problem in enumerate(pattern_problems(op, direction, dtype)):
+    if direction == "backward":
+        halves = share([np.s_[0::2], np.s_[1::2]], op, direction, dtype, ["f16", "bf16"])
+        patterns, *beside = (np.concatenate([row[half] for half in halves]) for row in (patterns, *beside))
+    problems = [*enumerate(pattern_problems(op, direction, dtype, len(patterns)))]
+    for turn, problem in share(problems, op, direction, dtype, ["f16", "bf16"]):
         values = verify.inputs_for(problem)
         column = beside[turn % len(beside)]
         if problem.domain[-1] == 1 and op.family.axes is None:
@@ -144,9 +151,9 @@ def test_all_65536_integers_as_each_operand(spec, backend, op, direction, dtype)
                 check(spec, backend, problem, values)
 
 
-def pattern_problems(op, direction, dtype):
+def pattern_problems(op, direction, dtype, count):
     """Rows of one and of two elements where rows are aggregated, each number's samples in turn."""
-    shapes = [(65536, 1)] if op.family.axes is None else [(65536, 1), (65536, 2)]
+    shapes = [(count, 1)] if op.family.axes is None else [(count, 1), (count, 2)]
     found = [
         problem
         for problem in verify.problems(op, direction, dtype, shapes, every_option=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from devices import all_rows, checkout_spec, each_kernel_program, late
+from devices import all_rows, checkout_spec, each_kernel_program, each_kind, late, turn
 from packages import generated_files, with_header, write_package
 
 from baracuda import kernels as kernels_of_plans
@@ -228,25 +228,9 @@ def mutant(tree, folder, op, direction, change, name):
     return write_package(folder, name, {**tree, source: text})
 
 
-@each_kernel_program()
-def test_an_output_that_is_a_little_off(tree, folder, spec, backend, monkeypatch, op, direction):
-    """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be.
-
-    Truth values are turned over.
-    """
-    problem = verify.problems(op, direction, DTYPE, SHAPES[:1])[0]
-    truth = all(problem.dtype_of(name) == "bool" for name in problem.outputs())
-
-    def change(text):
-        off = r"A(1) - (\2)" if truth else r"(\2) * A(1.01)"
-        changed = re.sub(r"\bout\[(\d)\] =\s([^;]+);", rf"out[\1] = {off};", text)
-        if changed != text:
-            return changed
-        # Attention's formulas return what becomes of scores and of sums.
-        return re.sub(r"(FN A \w+\(.*\) const \{ return )(.+)(; \})", r"\1(\2) * A(1.01)\3", text)
-
-    package = mutant(tree, folder, op, direction, change, f"off_{op.stem(direction)}")
-    assert shows(spec, backend, monkeypatch, op, direction, package)
+def formula_faults(op, direction):
+    """Which of the two faults a formula gets, in turns: one alone shows that its numbers are looked at."""
+    return turn(["off", "flipped"], op, direction) if has_operator(op, direction) else ["off"]
 
 
 FLIPS = [("+", "-"), ("-", "+"), ("*", "/"), ("/", "*")]
@@ -272,7 +256,28 @@ def has_operator(op, direction):
     return flip(text) != text
 
 
-@each_kernel_program(where=has_operator)
+@each_kernel_program(where=lambda op, direction: "off" in formula_faults(op, direction))
+def test_an_output_that_is_a_little_off(tree, folder, spec, backend, monkeypatch, op, direction):
+    """Every output of every op by a hundredth; what is 0 or infinite cannot show it, so not all may be.
+
+    Truth values are turned over.
+    """
+    problem = verify.problems(op, direction, DTYPE, SHAPES[:1])[0]
+    truth = all(problem.dtype_of(name) == "bool" for name in problem.outputs())
+
+    def change(text):
+        off = r"A(1) - (\2)" if truth else r"(\2) * A(1.01)"
+        changed = re.sub(r"\bout\[(\d)\] =\s([^;]+);", rf"out[\1] = {off};", text)
+        if changed != text:
+            return changed
+        # Attention's formulas return what becomes of scores and of sums.
+        return re.sub(r"(FN A \w+\(.*\) const \{ return )(.+)(; \})", r"\1(\2) * A(1.01)\3", text)
+
+    package = mutant(tree, folder, op, direction, change, f"off_{op.stem(direction)}")
+    assert shows(spec, backend, monkeypatch, op, direction, package)
+
+
+@each_kernel_program(where=lambda op, direction: "flipped" in formula_faults(op, direction))
 def test_an_operator_that_is_flipped(tree, folder, spec, backend, monkeypatch, op, direction):
     package = mutant(tree, folder, op, direction, flip, f"flip_{op.stem(direction)}")
     assert shows(spec, backend, monkeypatch, op, direction, package)
@@ -280,6 +285,17 @@ def test_an_operator_that_is_flipped(tree, folder, spec, backend, monkeypatch, o
 
 def occurrences(header, pattern):
     return [(header, match.start(), match.group()) for match in re.finditer(pattern, headers()[header])]
+
+
+# Of these the first barrier took longest to show when it was measured: the second stands for it.
+SECOND = ("baracuda/aggregate.cuh", "baracuda/attention_tiles.cuh", "baracuda/columns.cuh")
+
+
+def some_places(header, pattern):
+    """With their numbers, one of five places in a header, or its only one; `--full` takes all."""
+    places = [*enumerate(occurrences(header, pattern))]
+    some = places[header in SECOND :: 5] or places
+    return each_kind(some, [place for place in places if place not in some])
 
 
 # Without a barrier before addresses the process dies, which shows it too.
@@ -290,7 +306,7 @@ HEADER_FAULTS = [
         pytest.param(header, start, old, "", id=f"{header.split('/')[1]}-barrier-{number}")
         for header in headers()
         if not header.startswith("baracuda/host")
-        for number, (_, start, old) in enumerate(occurrences(header, DROPPED))
+        for number, (_, start, old) in some_places(header, DROPPED)
     ),
     *(
         pytest.param(header, start, old, new, id=f"{header.split('/')[1]}-index-{number}")
@@ -306,7 +322,7 @@ HEADER_FAULTS = [
             ("baracuda/rotate.cuh", r"inner_row \* p\.row_stride", "(inner_row / 2) * p.row_stride"),
             ("baracuda/angle.cuh", r"fma\(p, frequency.high, -quarters\)", "0.0"),
         )
-        for number, (_, start, old) in enumerate(occurrences(header, pattern))
+        for number, (_, start, old) in some_places(header, pattern)
     ),
 ]
 
@@ -361,7 +377,9 @@ def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch,
     pytest.fail(f"nothing showed the fault {old!r} -> {new!r} in {header}")
 
 
-@pytest.mark.parametrize("header", ["baracuda/aggregate.cuh", "baracuda/map.cuh", "baracuda/rotate.cuh"])
+@pytest.mark.parametrize(
+    "header", each_kind(["baracuda/map.cuh"], ["baracuda/aggregate.cuh", "baracuda/rotate.cuh"])
+)
 def test_a_copy_without_a_fault_passes(tree, folder, spec, backend, monkeypatch, header):
     """What the tests above find is the fault, not the way in which it came in."""
     op, direction = reaching(tree, header)[0]

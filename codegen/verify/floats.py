@@ -5,6 +5,7 @@ The widest float holds every integer of 64 bits, so references of integers are e
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,7 @@ def is_whole(element: str) -> bool:
     return element in WHOLE_DTYPES
 
 
+@functools.cache
 def numpy_dtype(element: str) -> np.dtype[Any]:
     """The NumPy dtype of an element kind; `ml_dtypes` is imported for bf16."""
     from baracuda.dtypes import ElementKind
@@ -60,7 +62,9 @@ def rounded(values: Any, element: str) -> Any:
     """Values in the element kind: rounded once to nearest, overflow to infinity; of integers their own."""
     if is_whole(element):
         return np.asarray(values).astype(numpy_dtype(element))
-    wide = np.asarray(values, WIDE)
+    wide = np.asarray(values)
+    if wide.dtype != np.float64:  # whose arithmetic is exact enough here, and several times faster
+        wide = wide.astype(WIDE)
     with np.errstate(all="ignore"):
         if FORMATS[element].bits > FORMATS["f16"].bits:
             return wide.astype(numpy_dtype(element))
@@ -104,9 +108,9 @@ def integer_range(element: str) -> tuple[int, int]:
 def _round_to_odd(wide: Any) -> Any:
     """float32 values that round on to 16 bits as the wide ones do: inexact ones get an odd last bit."""
     near = wide.astype(np.float32)
-    away = np.abs(near.astype(WIDE)) > np.abs(wide)
+    away = np.abs(near.astype(wide.dtype)) > np.abs(wide)
     down = np.where(away, np.nextafter(near, np.float32(0)), near)
-    inexact = (down.astype(WIDE) != wide) & np.isfinite(wide) & np.isfinite(down)
+    inexact = (down.astype(wide.dtype) != wide) & np.isfinite(wide) & np.isfinite(down)
     return (down.view(np.uint32) | inexact.astype(np.uint32)).view(np.float32)
 
 
@@ -130,7 +134,14 @@ def ulp(element: str, values: Any) -> Any:
     size = np.minimum(np.abs(np.asarray(values, WIDE)), kind.largest)
     _, exponent = np.frexp(size)
     exponent = np.where(np.isfinite(size) & (size > 0), exponent, kind.least)
-    return np.ldexp(WIDE(1), np.maximum(exponent - kind.bits, kind.least))
+    return _powers(element)[np.maximum(exponent - kind.bits, kind.least) - kind.least]
+
+
+@functools.cache
+def _powers(element: str) -> Any:
+    """The powers of two that are an ulp of a kind, the smallest first: looking them up is fast."""
+    kind = FORMATS[element]
+    return np.ldexp(WIDE(1), np.arange(kind.least, kind.most - kind.bits + 1))
 
 
 def ulp_errors(element: str, got: Any, want: Any, scale: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -116,4 +117,4 @@ EXPANDED: dict[str, Layout] = {
     "all axes expanded": lambda shape, inner=False: _place(shape, zero=_all(shape), inner=inner),
 }
 
-ANY_LAYOUT = LAYOUTS | EXPANDED
+ANY_LAYOUT = {name: functools.cache(layout) for name, layout in (LAYOUTS | EXPANDED).items()}

@@ -85,7 +85,7 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None =
 
 def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
     """For those outputs whose error bound does not hold everywhere, where it does."""
-    if is_whole(problem.dtype):
+    if is_whole(problem.dtype) or not problem.op.holds:
         return {}
     # What over- or underflows on the way does so in the compute type.
     limits = _limits(COMPUTE[problem.dtype])
