@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import math
 import operator
+import sys
 from collections.abc import Mapping, Set
 from typing import Any, ClassVar
 
@@ -263,4 +264,10 @@ def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:
             if value.lower() == member.value:
                 return member
     known = ", ".join(str(member.value) for member in kinds)
-    raise Unsupported(f"{where} is {value!r}, want one of {known}")
+    # The enums of all plans are in one module.
+    there = vars(sys.modules.get(kinds.__module__, kinds)).values()
+    enums = [other for other in there if isinstance(other, type) and issubclass(other, enum.Enum)]
+    given = value if isinstance(value, str) else None
+    owner = next((other for other in enums if any(given == member.value for member in other)), None)
+    hint = f", which is a {owner.__name__}" if owner else ""
+    raise Unsupported(f"{where} is {value!r}{hint}, want one of {known}")

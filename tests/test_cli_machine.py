@@ -258,6 +258,10 @@ def test_doctor_on_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     (tmp_path / "bad.pack").unlink()
     [fact] = installation.pack_facts()
     assert (fact.found, "bad.pack cannot be read: No such file" in fact.detail) == (False, True)
+    monkeypatch.setenv("BARACUDA_PACK", f"{tmp_path / 'good.pack'}")
+    monkeypatch.setattr("baracuda.compile.source.all_headers_digest", lambda: "other")
+    [fact] = installation.pack_facts()
+    assert (fact.found, "good.pack was made by baracuda" in fact.detail) == (False, True)
 
 
 def test_a_pack_stands_in_for_a_compiler() -> None:

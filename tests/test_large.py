@@ -104,3 +104,37 @@ def test_sums_of_one_element_seen_as_many(backend: Backend, arrays: Any, count: 
     plan(x=x, y=y, workspace=backend.workspace(plan.workspace_size()))
     backend.synchronize()
     check(arrays, y, extents[axis])
+
+
+def test_far_rows_of_packs(backend: Backend, arrays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All packs of a thread and the step on from the last one have offsets of 32 bits, or all have 64."""
+    monkeypatch.setattr("baracuda.engines.map.THREADS_ENOUGH", 1)
+    x = marked(arrays, 4 * 112).reshape(4, 112)[:, :64]
+    for most, variant in ((4 * 112 + 48 - 1, "strided64"), (4 * 112 + 48, "strided")):
+        y = arrays.zeros((4, 64), "u1")
+        plan = bc.UnaryPlan.select(
+            backend.stream, bc.UnaryDescriptor(kind="neg", shape=(4, 64), element="u8")
+        )
+        with monkeypatch.context() as context:
+            context.setattr("baracuda.layout.INT32_MAX", most)
+            assert plan.sku_for(plan.ARGS(x=x, y=y)).variant == variant
+            plan(x=x, y=y)
+        backend.synchronize()
+        check(arrays, y, arrays.negative(x))
+
+
+def test_rows_whose_steps_have_more_than_32_bits(
+    backend: Backend, arrays: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four rows that 32 bits reach, while a step of four of them is longer than that."""
+    monkeypatch.setattr("baracuda.engines.map.THREADS_ENOUGH", 1)
+    far = 700_000_000
+    x = arrays.empty(3 * far + 64, "u1")
+    rows = arrays.lib.stride_tricks.as_strided(x, (4, 64), (far, 1))
+    rows[...] = arrays.arange(256, dtype="u1").reshape(4, 64)
+    y = arrays.zeros((4, 64), "u1")
+    bc.UnaryPlan.select(backend.stream, bc.UnaryDescriptor(kind="neg", shape=(4, 64), element="u8"))(
+        x=rows, y=y
+    )
+    backend.synchronize()
+    check(arrays, y, arrays.negative(rows))

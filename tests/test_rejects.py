@@ -130,6 +130,13 @@ def test_names_that_are_not_known(good, op, direction):
                 good.problem.descriptor(**{name: "nonsense"})
 
 
+def test_the_kind_of_another_plan():
+    """The message says whose it is: the plan's own kinds alone would read as if there were no such op."""
+    for kind in ("isclose", bc.BinaryCmpKind.ISCLOSE):
+        with pytest.raises(Unsupported, match=r"kind is .*isclose.*, which is a BinaryCmpKind, want one of"):
+            bc.BinaryDescriptor(kind=kind, shape=(2,), element="f32")
+
+
 @each_plan()
 def test_fields_of_the_wrong_type(good, op, direction):
     wrong = {

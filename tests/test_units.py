@@ -126,6 +126,14 @@ DIRECT = "#include <baracuda/new.cuh>\n"
         ),
         (DIRECT, [("baracuda/new.cuh", "#include <baracuda/newer.cuh>"), ("baracuda/newer.cuh", "a")]),
         ("#define NEW <baracuda/new.cuh>\n#include NEW\n", [("baracuda/new.cuh", "")]),
+        ("/* why */ #include <baracuda/new.cuh>\r\n", [("baracuda/new.cuh", "")]),
+        ("#/* why */include <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("#\finclude <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("%:include <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("#include_next <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("#if __has_include(<baracuda/new.cuh>)\n#endif\n", [("baracuda/new.cuh", "")]),
+        ("#\\\ninclude <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("#include \\\r\n<baracuda/\\\nnew.cuh>\n", [("baracuda/new.cuh", "")]),
     ],
 )
 def test_a_changed_header_is_a_miss(
@@ -145,6 +153,11 @@ def test_names_and_contents_of_headers_are_kept_apart(
     one = keys_with(both, ("baracuda/new.cuh", "a"), ("baracuda/newer.cuh", "b"))
     other = keys_with(both, ("baracuda/new.cuh", "ab"), ("baracuda/newer.cuh", ""))
     assert not set(one) & set(other)
+
+
+@pytest.mark.parametrize("name", ["baracuda", "a\0b", "x" * 5000, "\udcff", "../baracuda/target.cuh/"])
+def test_a_name_that_is_no_header_changes_no_key(name: str) -> None:
+    assert source.headers_digest(f"#include <{name}>\n") == source.headers_digest("")
 
 
 @pytest.mark.parametrize("header", ["baracuda/notes.txt", "baracuda/new.cuh", "baracuda/rotate.cuh"])

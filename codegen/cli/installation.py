@@ -58,6 +58,7 @@ def pack_facts() -> list[Fact]:
     for path in paths:
         try:
             pack = Pack(Path(path))
+            pack.check_headers()
         except CompileError as error:
             bad.append(str(error).partition("; make it anew")[0])
         else:

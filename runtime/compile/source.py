@@ -23,13 +23,17 @@ def include_folder() -> Path:
 # as well: a pattern that begins with one character is found fifteen times as fast as one at a line's start.
 _INCLUDES = re.compile(rb"#[ \t]*include\b(.*)")
 _NAME = re.compile(rb"[ \t]*[<\"]([^>\"]+)[>\"]")
+# The word in other lines that count too: with `%:include`, `__has_include`, a comment before it.
+_WORD = re.compile(rb"include(?![a-z])")
 
 
 @functools.cache
 def _content(name: str) -> bytes | None:
     """A bundled header as it lies on the disk, read once a process; None for what is none, as <cmath>."""
     # Not by pathlib, which takes twice as long: reading headers is much of a process's first `select`.
-    with contextlib.suppress(OSError), open(f"{_INCLUDE}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
+    # A name with a null character is a ValueError.
+    path, none = f"{_INCLUDE}/{name}", (OSError, ValueError)
+    with contextlib.suppress(*none), open(path, "rb", buffering=0) as file:  # noqa: PTH123
         return file.read()
     return None
 
@@ -44,9 +48,11 @@ def _names() -> tuple[str, ...]:
 
 @functools.cache
 def _included(content: bytes) -> tuple[str, ...]:
-    """The bundled headers that a text itself names; all of them where a name is not written out."""
+    """The bundled headers that a text itself names; all of them where one may be named in another way."""
     named = [_NAME.match(rest) for rest in _INCLUDES.findall(content)]
-    if None in named:
+    # Counting bytes is faster than finding words, of which there are no more.
+    others = content.count(b"include") > len(named) and len(_WORD.findall(content)) > len(named)
+    if None in named or others:
         return _names()
     return tuple(found[1].decode("utf-8", "replace") for found in named if found)
 
@@ -78,7 +84,8 @@ def headers() -> dict[str, str]:
 def headers_digest(*texts: str) -> str:
     """SHA-256 over names and contents of the bundled headers that texts include, themselves or by a header.
 
-    Includes that a macro switches off count too. A text that names what it includes by a macro has all.
+    Includes that a macro switches off count too. A text that names what it includes by a macro, or in another
+    unusual way, has all.
     """
     direct = [name for text in texts for name in _included(text.encode("utf-8", "surrogatepass"))]
     return _digest_of(*_headers_behind(*direct))

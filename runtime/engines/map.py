@@ -176,13 +176,15 @@ class MapEngine(Engine):
             layout, values = f"{len(names)}P {tiles.layout}", (*pointers, *tiles.values)
             variant = self._variant("tiled")
             return LaunchStep(variant, tiles.grid, layout, values, self._tail, shared=tiles.shared)
-        wide = not fits_int32(walk, len(names))
         packed = pack_axis(walk, ways, size)
-        packs, spread, step = 0, 0, (0,) * len(names)
+        packs, spread, step, reached = 0, 0, (0,) * len(names), walk
         if packed is not None:
             walk, spread = packed
             packs, step, walk = several_packs(walk)
             count = numel(walk.extents)
+            # A thread steps on from its last pack, too, which may be the only one that it takes so far out.
+            reached = Walk((*walk.extents, packs + 1), (*walk.strides, step))
+        wide = not fits_int32(reached, len(names))
         return LaunchStep(
             self._variant("strided64" if wide else "strided"),
             ceil_div(count, THREADS * (UNROLL if packed is None else 1)),
