@@ -20,6 +20,7 @@ from baracuda.codegen.formula.table import function_table
 from baracuda.codegen.spec import schema, vocabulary
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS
 from baracuda.codegen.yaml_source import parse_yaml
+from baracuda.errors import InvalidProblem
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC_PAGE = (ROOT / "docs/spec.md").read_text(encoding="utf-8")
@@ -172,3 +173,23 @@ def test_the_examples_of_rows_run() -> None:
     cosine, sine, first, second = np.cos(angles), np.sin(angles), before[..., :32], before[..., 32:]
     want = np.concatenate([first * cosine - second * sine, first * sine + second * cosine], -1)
     np.testing.assert_allclose(seen["q"], want, atol=1e-5)
+
+
+def test_the_examples_of_maps_run() -> None:
+    """One after another, as they stand on the page, which asserts some; the other results beside NumPy's."""
+    seen: dict[str, Any] = {}
+    start, broadcast, layouts, integers, gates = blocks(
+        (ROOT / "docs/maps.md").read_text(encoding="utf-8"), "python"
+    )
+    for block in (start, broadcast):
+        exec(block, seen)
+    np.testing.assert_array_equal(seen["y"], seen["a"] * seen["b"])
+    np.testing.assert_array_equal(seen["da"], np.broadcast_to(seen["b"], (2, 3)))
+    for block in (layouts, integers):
+        exec(block, seen)
+    np.testing.assert_array_equal(seen["less"], seen["small"] < seen["one"])
+    exec(gates, seen)
+    np.testing.assert_allclose(seen["y"], np.full((2, 4), 1 / (1 + np.exp(-1))), rtol=1e-6)
+    overlap = layouts.replace(".T.copy()", ".T")
+    with pytest.raises(InvalidProblem):
+        exec(overlap, seen)
