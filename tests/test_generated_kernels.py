@@ -48,10 +48,15 @@ def texts() -> dict[str, str]:
     return render(SPEC)
 
 
+#: Bytes: so many tiles of one input run at once that 32 registers are left for a thread, of which some lie in
+#: memory where elements are moved one by one.
+SPILLS_OF_TILES = 32
+
+
 @needs_nvrtc
 @pytest.mark.parametrize(("template", "unit"), SAMPLE)
 def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]) -> None:
-    """PTX for the oldest architecture, or a cubin for sm_90: no warnings; of maps both, and no spills.
+    """PTX for the oldest architecture, or a cubin for sm_90: no warnings; of maps both, and hardly a spill.
 
     CUDA's sine, cosine and tangent reduce large angles by way of an array, which is a stack frame.
     """
@@ -68,14 +73,15 @@ def test_nvrtc_compiles_a_sample(template: str, unit: Any, texts: dict[str, str]
     assert new.data[:4] == b"\x7fELF"
     assert "warning" not in new.log
     if template == "map" and not any(name.startswith("BARACUDA_SUM") for name, _ in defines):
-        spills = re.findall(
-            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", new.log
+        found = re.findall(
+            r"properties for (\w+)\n.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill",
+            new.log,
         )
-        assert len(spills) >= 1
+        assert len(found) >= 1
         turns = re.search(r"baracuda::(sin|cos|tan)\(", texts[path]) is not None
-        assert {number for frame, *found in spills for number in (*found, *([] if turns else [frame]))} == {
-            "0"
-        }
+        for name, frame, stores, loads in found:
+            most = SPILLS_OF_TILES if name.endswith("_tiled") else 0
+            assert max(int(stores), int(loads), 0 if turns else int(frame)) <= most, name
 
 
 def identifiers(texts: dict[str, str]) -> list[str]:
