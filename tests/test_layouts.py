@@ -252,12 +252,14 @@ def test_a_permuted_tensor_in_place(backend):
 
 
 def test_tiles_of_far_elements():
-    """Offsets of tiles have 64 bits; too few elements, or outputs that differ, get no tiles."""
+    """Strides of tiles have 32 bits and offsets 64; too few elements, or outputs that differ, get no tiles."""
     operands = [Operand(True, False, True), Operand(True, True, True)]
-    far = Walk((200, 300), ((1, 2**33), (2**40, 1)))
+    far = Walk((200, 300), ((1, 2**31 - 1), (1 - 2**31, 1)))
     found = tiles_for(far, operands, 4)
     compiled(f"2P {found.layout}").pack(0, 0, *found.values)
     assert found.grid == 2 * 10
+    assert tiles_for(Walk((200, 300), ((1, 2**31), (300, 1))), operands, 4) is None
+    assert tiles_for(Walk((200, 2**31), ((1, 300), (300, 1))), operands, 4) is None
     assert tiles_for(Walk((3, 20), ((1, 20), (3, 1))), operands, 4) is None
     outputs = [*operands, Operand(True, True, True)]
     assert tiles_for(Walk((200, 300), ((1, 300, 1), (200, 1, 200))), outputs, 4) is None

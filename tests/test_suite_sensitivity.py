@@ -314,7 +314,7 @@ HEADER_FAULTS = [
             ("baracuda/view.cuh", r"inner \* stride", "(inner ? inner - 1 : 0) * stride"),
             ("baracuda/view.cuh", r"index \* stride", "(index ? index - 1 : 0) * stride"),
             ("baracuda/map.cuh", r"p\.in\[i\]\) \+ pack \* SIZE", "p.in[i]) + (pack ? pack - 1 : 0) * SIZE"),
-            ("baracuda/tiled_map.cuh", r"first \* p\.stride", "first / 2 * p.stride"),
+            ("baracuda/tiled_map.cuh", r"i64\(first\) \* p\.stride", "i64(first / 2) * p.stride"),
             ("baracuda/tiled_map.cuh", r"SIZE \^ row\) % ACROSS", "SIZE ^ row) % ACROSS / 2"),
             ("baracuda/tree.cuh", r"mask <<= 1", "mask <<= 2"),
             ("baracuda/rotate.cuh", r"\+ inner\) \* stride\[1\]", "+ inner / 2) * stride[1]"),

@@ -263,6 +263,10 @@ _TABLE = (
         numeric.exp_times,
         "x * e**(power + low) for power <= 0, a small low and no huge x, where the exponential may underflow",
     ),
+    _element(
+        "element_bell_times", 2, 2, numeric.bell_times, "x * e**(-a * a / 2) for no huge x and abs(a) <= 60"
+    ),
+    _element("element_bell_product", 3, 3, numeric.bell_product, "x * y * e**(-a * a / 2) for abs(a) <= 60"),
     _element("element_tanh", 1, 1, plain("tanh"), "hyperbolic tangent"),
     _element("element_atan2", 2, 2, plain("arctan2"), "angle of the point (second, first)"),
     Function(

@@ -221,6 +221,16 @@ def exp_times(xp: Any, x: Array, power: Array, low: Array | float = 0) -> Array:
     return scaled("exp")(xp, x, power + low)
 
 
+def bell_times(xp: Any, x: Array, a: Array) -> Array:
+    """Compute x * e**(-a * a / 2), in factors that are normal numbers."""
+    return exp_times(xp, x, a * a / -2)
+
+
+def bell_product(xp: Any, x: Array, y: Array, a: Array) -> Array:
+    """Compute x * y * e**(-a * a / 2), in factors that are normal numbers."""
+    return bell_times(xp, x, a) * y
+
+
 def quotient(_: Any, x: Array, y: Array) -> Array:
     """Divide."""
     return x / y

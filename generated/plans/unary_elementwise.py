@@ -307,10 +307,7 @@ class UnaryPlan(Plan):
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
         a = min(abs(x), 60)
-        half = a * -0.5
-        t = a * half
-        low = fma(a, half, -t)
-        tail = element_exp_times(element_mills_moment(a), t, low)
+        tail = element_bell_times(element_mills_moment(a), a)
         y = max(x, -0.0) - tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
@@ -327,10 +324,11 @@ class UnaryPlan(Plan):
         y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        z = element_exp_addend(-abs(x))
-        p = 1 + 2 * z if x >= 0 else z + 2
-        q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
-        y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * element_quotient(p, q)
+        low = max(x, -2000)
+        e = element_exp_addend(x)
+        p = e + 2
+        q = fma(e, p, 2)
+        y = x if x > 25 else element_exp_times(low, x) * element_quotient(p, q)
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         y = log_sigmoid(x)
@@ -1478,7 +1476,6 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
-            packs=2,
         ),
         UnaryKind.LOG_SIGMOID: OpRecord(
             name="log_sigmoid",
@@ -1744,10 +1741,7 @@ class UnaryBackwardPlan(Plan):
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
         a = min(abs(x), 60)
-        half = a * -0.5
-        t = a * half
-        low = fma(a, half, -t)
-        tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), t, low)
+        tail = element_bell_product(1 if x >= 0 else dy, element_mills_excess(a), a)
         dx = dy * (1 - tail) if x >= 0 else tail
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
@@ -1759,20 +1753,20 @@ class UnaryBackwardPlan(Plan):
             0.07135481387376785 + (t * 2.3988323959931355e-09 + -4.5340680421052719e-08))
         v = a * p
         low = fma(a, p, -v) + a * rest
-        z = element_exp_addend(-v, -low)
+        z = element_exp_product(1, 1, -v, -low)
         r = element_inverse(1 + z)
         slope = 1.5957691216057308 + t * 0.21406444881780075
         s = fma(a * slope * (z if x >= 0 else -1), r, 1) * r
         dx = dy * s if x >= 0 else element_exp_product(dy, s, -v, -low)
 
     MISH (f16, bf16, f32, f64): x times tanh(softplus(x)); Misra 2019
-        z = element_exp_addend(-abs(x))
-        p = 1 + 2 * z if x >= 0 else z + 2
-        q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+        low = max(x, -2000)
+        e = element_exp_product(1, 1, x)
+        p = e + 2
+        q = fma(e, p, 2)
         r = element_inverse(q)
-        c = 4 * clamp(x, -2000, 2000) * (1 + z)
-        s = fma(c * z * z if x >= 0 else c, r, p) * r
-        dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
+        s = fma(p, q, 4 * low * (1 + e)) * r * r
+        dx = dy if x > 25 else dy * (s * e) if x >= 0 else element_exp_product(dy, s, x)
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         h = max(exp(-abs(x) / 2), smallest_subnormal)

@@ -75,7 +75,8 @@ class Tiles:
 def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | None:
     """The tiles for inputs whose fast axis is not the outputs', which is the walk's last one.
 
-    None where there are no such inputs, where outputs differ, or where too little of a tile would be filled.
+    None where there are no such inputs, where outputs differ, where too little of a tile would be filled, or where an
+    extent or a stride takes more than 32 bits.
     """
     if walk.rank < 2:
         return None
@@ -99,7 +100,8 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
     inputs = sum(not operand.output for operand in operands)
     shared = inputs * TILE_BYTES
     filled = prod(extents) * LEAST_FILLED >= prod(blocks) * ROWS * edge
-    if not filled or grid > INT32_MAX or shared > MOST_SHARED:
+    steps = (*walk.strides[last], *walk.strides[other])
+    if not filled or max(grid, *extents, *map(abs, steps)) > INT32_MAX or shared > MOST_SHARED:
         return None
     turned = sum(1 << place for place, axis in enumerate(fast) if axis == other)
     packed = sum(
@@ -112,10 +114,9 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
         packed |= 1 << inputs
     count = len(operands)
     next_tile = (edge * stride for stride in walk.strides[other if along else last])
-    layout = f"2I 2i 6I 2q {3 * count}q {axes_format(True, count, few=True)}"
+    layout = f"2I 2i 6I {2 + 2 * count}i 0q {count}q {axes_format(True, count, few=True)}"
     values = (
-        *(turned, packed, *step, *divisor(blocks[0]), *divisor(blocks[1]), *extents),
-        *(*walk.strides[last], *walk.strides[other], *next_tile),
+        *(turned, packed, *step, *divisor(blocks[0]), *divisor(blocks[1]), *extents, *steps, *next_tile),
         *axes_values(rest, True, count, few=True),
     )
     return Tiles(grid, shared, layout, values)

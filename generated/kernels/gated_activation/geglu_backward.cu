@@ -17,14 +17,11 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A gelu_a = baracuda::min(baracuda::abs(b), A(60));
-        const A gelu_half = gelu_a * A(-0.5);
-        const A gelu_t = gelu_a * gelu_half;
-        const A gelu_low = baracuda::fma(gelu_a, gelu_half, -gelu_t);
-        const A gelu_tail = baracuda::element_exp_times<T>(baracuda::element_mills_moment<T>(gelu_a), gelu_t, gelu_low);
+        const A gelu_tail = baracuda::element_bell_times<T>(baracuda::element_mills_moment<T>(gelu_a), gelu_a);
         const A gelu_value = baracuda::max(b, A(-0.0)) - gelu_tail;
         const A gelu_backward_dy = dy * a;
-        const A gelu_backward_tail = baracuda::element_exp_product<T>(b >= A(0) ? A(1) : gelu_backward_dy,
-            baracuda::element_mills_excess<T>(gelu_a), gelu_t, gelu_low);
+        const A gelu_backward_tail = baracuda::element_bell_product<T>(b >= A(0) ? A(1) : gelu_backward_dy,
+            baracuda::element_mills_excess<T>(gelu_a), gelu_a);
         const A gelu_backward_value = b >= A(0) ? gelu_backward_dy * (A(1) - gelu_backward_tail) : gelu_backward_tail;
         out[0] = dy * gelu_value;
         out[1] = gelu_backward_value;

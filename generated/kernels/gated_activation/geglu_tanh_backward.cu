@@ -31,9 +31,11 @@ struct Formula {
         const A gelu_tanh_value = (b >= A(0) ? b
             : baracuda::element_exp_times<T>(-gelu_tanh_a, -gelu_tanh_v, -gelu_tanh_low)) * gelu_tanh_r;
         const A gelu_tanh_backward_dy = dy * a;
+        const A gelu_tanh_backward_z = baracuda::element_exp_product<T>(A(1), A(1), -gelu_tanh_v, -gelu_tanh_low);
+        const A gelu_tanh_backward_r = baracuda::element_inverse<T>(A(1) + gelu_tanh_backward_z);
         const A gelu_tanh_backward_slope = A(1.5957691216057308) + gelu_tanh_t * A(0.21406444881780076);
         const A gelu_tanh_backward_s = baracuda::fma(gelu_tanh_a * gelu_tanh_backward_slope
-            * (b >= A(0) ? gelu_tanh_z : A(-1)), gelu_tanh_r, A(1)) * gelu_tanh_r;
+            * (b >= A(0) ? gelu_tanh_backward_z : A(-1)), gelu_tanh_backward_r, A(1)) * gelu_tanh_backward_r;
         const A gelu_tanh_backward_value = b >= A(0) ? gelu_tanh_backward_dy * gelu_tanh_backward_s
             : baracuda::element_exp_product<T>(gelu_tanh_backward_dy, gelu_tanh_backward_s, -gelu_tanh_v,
                 -gelu_tanh_low);

@@ -1,9 +1,6 @@
 // gelu: x times ndtr(x); Hendrycks and Gimpel 2016.
 //   a = min(abs(x), 60)
-//   half = a * -0.5
-//   t = a * half
-//   low = fma(a, half, -t)
-//   tail = element_exp_times(element_mills_moment(a), t, low)
+//   tail = element_bell_times(element_mills_moment(a), a)
 //   y = max(x, -0.0) - tail
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -19,10 +16,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A a = baracuda::min(baracuda::abs(x), A(60));
-        const A half = a * A(-0.5);
-        const A t = a * half;
-        const A low = baracuda::fma(a, half, -t);
-        const A tail = baracuda::element_exp_times<T>(baracuda::element_mills_moment<T>(a), t, low);
+        const A tail = baracuda::element_bell_times<T>(baracuda::element_mills_moment<T>(a), a);
         out[0] = baracuda::max(x, A(-0.0)) - tail;
     }
 };

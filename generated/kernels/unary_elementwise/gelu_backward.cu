@@ -1,9 +1,6 @@
 // gelu_backward: gradients of x times ndtr(x); Hendrycks and Gimpel 2016.
 //   a = min(abs(x), 60)
-//   half = a * -0.5
-//   t = a * half
-//   low = fma(a, half, -t)
-//   tail = element_exp_product(1 if x >= 0 else dy, element_mills_excess(a), t, low)
+//   tail = element_bell_product(1 if x >= 0 else dy, element_mills_excess(a), a)
 //   dx = dy * (1 - tail) if x >= 0 else tail
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -20,11 +17,8 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A a = baracuda::min(baracuda::abs(x), A(60));
-        const A half = a * A(-0.5);
-        const A t = a * half;
-        const A low = baracuda::fma(a, half, -t);
-        const A tail = baracuda::element_exp_product<T>(x >= A(0) ? A(1) : dy, baracuda::element_mills_excess<T>(a), t,
-            low);
+        const A tail = baracuda::element_bell_product<T>(x >= A(0) ? A(1) : dy, baracuda::element_mills_excess<T>(a),
+            a);
         out[0] = x >= A(0) ? dy * (A(1) - tail) : tail;
     }
 };

@@ -7,7 +7,7 @@
 //       2.3988323959931355e-09 + -4.5340680421052719e-08))
 //   v = a * p
 //   low = fma(a, p, -v) + a * rest
-//   z = element_exp_addend(-v, -low)
+//   z = element_exp_product(1, 1, -v, -low)
 //   r = element_inverse(1 + z)
 //   slope = 1.5957691216057308 + t * 0.21406444881780075
 //   s = fma(a * slope * (z if x >= 0 else -1), r, 1) * r
@@ -35,7 +35,7 @@ struct Formula {
                 + (t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
         const A v = a * p;
         const A low = baracuda::fma(a, p, -v) + a * rest;
-        const A z = baracuda::element_exp_addend<T>(-v, -low);
+        const A z = baracuda::element_exp_product<T>(A(1), A(1), -v, -low);
         const A r = baracuda::element_inverse<T>(A(1) + z);
         const A slope = A(1.5957691216057308) + t * A(0.21406444881780076);
         const A s = baracuda::fma(a * slope * (x >= A(0) ? z : A(-1)), r, A(1)) * r;

@@ -1,8 +1,9 @@
 // mish: x times tanh(softplus(x)); Misra 2019.
-//   z = element_exp_addend(-abs(x))
-//   p = 1 + 2 * z if x >= 0 else z + 2
-//   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
-//   y = (x if x >= 0 else element_exp_times(max(x, -2000), -abs(x))) * element_quotient(p, q)
+//   low = max(x, -2000)
+//   e = element_exp_addend(x)
+//   p = e + 2
+//   q = fma(e, p, 2)
+//   y = x if x > 25 else element_exp_times(low, x) * element_quotient(p, q)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,11 +17,11 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(x));
-        const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
-        const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
-        out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(baracuda::max(x, A(-2000)), -baracuda::abs(x)))
-            * baracuda::element_quotient<T>(p, q);
+        const A low = baracuda::max(x, A(-2000));
+        const A e = baracuda::element_exp_addend<T>(x);
+        const A p = e + A(2);
+        const A q = baracuda::fma(e, p, A(2));
+        out[0] = x > A(25) ? x : baracuda::element_exp_times<T>(low, x) * baracuda::element_quotient<T>(p, q);
     }
 };
 
@@ -34,7 +35,7 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(mish, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
+BARACUDA_KERNEL(mish, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(mish, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -1,11 +1,11 @@
 // mish_backward: gradients of x times tanh(softplus(x)); Misra 2019.
-//   z = element_exp_addend(-abs(x))
-//   p = 1 + 2 * z if x >= 0 else z + 2
-//   q = p + 2 * z * z if x >= 0 else fma(z, p, 2)
+//   low = max(x, -2000)
+//   e = element_exp_product(1, 1, x)
+//   p = e + 2
+//   q = fma(e, p, 2)
 //   r = element_inverse(q)
-//   c = 4 * clamp(x, -2000, 2000) * (1 + z)
-//   s = fma(c * z * z if x >= 0 else c, r, p) * r
-//   dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
+//   s = fma(p, q, 4 * low * (1 + e)) * r * r
+//   dx = dy if x > 25 else dy * (s * e) if x >= 0 else element_exp_product(dy, s, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -20,13 +20,13 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(x));
-        const A p = x >= A(0) ? A(1) + A(2) * z : z + A(2);
-        const A q = x >= A(0) ? p + A(2) * z * z : baracuda::fma(z, p, A(2));
+        const A low = baracuda::max(x, A(-2000));
+        const A e = baracuda::element_exp_product<T>(A(1), A(1), x);
+        const A p = e + A(2);
+        const A q = baracuda::fma(e, p, A(2));
         const A r = baracuda::element_inverse<T>(q);
-        const A c = A(4) * baracuda::clamp(x, A(-2000), A(2000)) * (A(1) + z);
-        const A s = baracuda::fma(x >= A(0) ? c * z * z : c, r, p) * r;
-        out[0] = x >= A(0) ? dy * s : baracuda::element_exp_product<T>(dy, s, -baracuda::abs(x));
+        const A s = baracuda::fma(p, q, A(4) * low * (A(1) + e)) * r * r;
+        out[0] = x > A(25) ? dy : (x >= A(0) ? dy * (s * e) : baracuda::element_exp_product<T>(dy, s, x));
     }
 };
 

@@ -1,7 +1,7 @@
 // Functions to the precision of an element type T: of f16 and bf16 the compute type holds many more digits than a result
 // shows, so that they get shorter polynomials and one instruction where one is.
 //
-// In 16 bits they are within 2^-13 of the exact value, relatively, but for tanh in bf16; in f32 and f64 within two last
+// In 16 bits they are within 2^-13 of the exact value, relatively, in bf16 some within 2^-11; in f32 and f64 within two last
 // places. Nothing branches.
 #pragma once
 #include <baracuda/normal.cuh>
@@ -10,9 +10,26 @@
 namespace baracuda {
 
 template <class T> constexpr bool is_short = is_same<T, f16> || is_same<T, bf16>;
-// exp(power + low) for a power of at most 0; from where on it leaves nothing of any product, that of this power.
-template <class F> BARACUDA_FN Exponential<F> exponential_of_negative(F power, F low) {
-    return exponential(max(power, F(sizeof(F) == 4 ? -200 : -1480)), low);
+// exp(power + low) in f32 as (1 + less_one) * 2^count: of an integer the device's instruction gives the power of two exactly.
+struct WholeExponential {
+    float less_one, count;
+};
+// exp(rest) - 1 for |rest| <= 0.3475, to 0.2 last places of 1.
+BARACUDA_FN float short_expm1(float rest) {
+    return fma(rest * rest, polynomial(rest, 0.5f, 0.16666576f, 0.041666552f, 0.0083633335f, 0.0013926376f), rest);
+}
+// For a power of at most 80; from where on it leaves nothing of any product, it is that of this power.
+BARACUDA_FN WholeExponential whole_exponential(float power, float low) {
+    using Of = ExpOf<float>;
+    const float near = max(power, -200.0f), count = fma(near, 1.442695f, Of::shift) - Of::shift;
+    return {short_expm1(fma(count, -Of::low, fma(count, -Of::high, near)) + low), count};
+}
+// 2^(count + 60), which is a normal number down to where what is multiplied by it and 2^-60 has become 0.
+BARACUDA_FN float lifted_power(float count) { return exp2_normal(count + 60.0f); }
+
+// exp(power + low) in f64, for a power of at most 0.
+BARACUDA_FN Exponential<double> exponential_of_negative(double power, double low) {
+    return exponential(max(power, -1480.0), low);
 }
 
 // 1 / x, in 16 bits to within some last places of f32, for an x between 2^-120 and 2^120 in magnitude.
@@ -40,16 +57,21 @@ template <class T> BARACUDA_FN compute_t<T> element_quotient(compute_t<T> x, com
     return x / y;
 }
 
-// x * y * exp(power + low) for a power of at most 0, beside which low is small. The exponential comes in parts, so that the
+// x * y * exp(power + low) for a power of at most 0, beside which low is small (and -0 is nothing). The exponential comes in parts, so that the
 // product is right where it alone is no normal number, for any x and a y that is no extreme; an infinite x stays so. In 16
 // bits low does not count.
 template <class T>
-BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, compute_t<T> power, compute_t<T> low = 0) {
+BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
         const float quarter = exp2_normal(max(power, -200.0f) * 0.36067376f);
         const float half = quarter * quarter;
         return (x * half) * (y * half);
+    } else if constexpr (sizeof(F) == 4) {
+        const WholeExponential e = whole_exponential(power, low);
+        const float shifted = fma(e.count, 0.33333334f, ExpOf<F>::shift), third = shifted - ExpOf<F>::shift;
+        const float part = bit_cast<float>((bit_cast<u32>(shifted) << 23) + 0x3f800000u);
+        return (x * part) * (fma(y, e.less_one, y) * exp2_normal(fma(third, -2.0f, e.count))) * part;
     } else {
         const Exponential<F> e = exponential_of_negative(power, low);
         const i32 quarter = e.power >> 2;
@@ -60,11 +82,15 @@ BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, com
 }
 
 // exp(power + low) for a power of at most 0, beside larger numbers: below the normal numbers it may be anything that small.
-template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> power, compute_t<T> low = 0) {
+template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
         const float half = exp2_normal(power * 0.72134752f);
         return half * half;
+    } else if constexpr (sizeof(F) == 4) {
+        const WholeExponential e = whole_exponential(power, low);
+        const float lifted = lifted_power(e.count);
+        return fma(lifted, e.less_one, lifted) * 0x1p-60f;
     } else {
         const Exponential<F> e = exponential_of_negative(power, low);
         const F whole = ExpOf<F>::power(max<i32>(e.power, sizeof(F) == 4 ? -126 : -1022));
@@ -72,17 +98,49 @@ template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> powe
     }
 }
 
-// x * exp(power + low) for a power of at most 0 and an |x| below 2^64 (f64: 2^900), right where the exponential alone is no
+// x * exp(power + low) for a power of at most 0 and an |x| below 2^36 (f64: 2^900), right where the exponential alone is no
 // normal number.
 template <class T>
-BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = 0) {
+BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
         const float half = exp2_normal(power * 0.72134752f);
         return (x * half) * half;
+    } else if constexpr (sizeof(F) == 4) {
+        const WholeExponential e = whole_exponential(power, low);
+        return fma(x, e.less_one, x) * lifted_power(e.count) * 0x1p-60f;
     } else {
         const Exponential<F> e = exponential_of_negative(power, low);
         return times_power(fma(x, e.less_one, x), max<i32>(e.power, sizeof(F) == 4 ? -252 : -2044));
+    }
+}
+
+// x * exp(-a^2 / 2) for an |x| below 2^36, as element_exp_times has it, and an |a| of at most 60.
+template <class T> BARACUDA_FN compute_t<T> element_bell_times(compute_t<T> x, compute_t<T> a) {
+    using F = compute_t<T>;
+    if constexpr (is_short<T>) {
+        const float half = exp2_normal(a * (a * -0.36067376f));
+        return (x * half) * half;
+    } else if constexpr (sizeof(F) == 4) {
+        using Of = ExpOf<float>;
+        const float half = a * -0.5f, count = fma(a * half, 1.442695f, Of::shift) - Of::shift;
+        const float rest = fma(count, -Of::low, fma(a, half, count * -Of::high));  // the product is exact where it counts
+        return fma(x, short_expm1(rest), x) * lifted_power(count) * 0x1p-60f;
+    } else {
+        const F half = a * F(-0.5), power = a * half;
+        return element_exp_times<T>(x, power, fma(a, half, -power));
+    }
+}
+
+// x * y * exp(-a^2 / 2), as element_exp_product has it, for an |a| of at most 60.
+template <class T> BARACUDA_FN compute_t<T> element_bell_product(compute_t<T> x, compute_t<T> y, compute_t<T> a) {
+    using F = compute_t<T>;
+    if constexpr (is_short<T>) {
+        const float quarter = exp2_normal(max(a * (a * -0.18033688f), -72.0f)), half = quarter * quarter;
+        return (x * half) * (y * half);
+    } else {
+        const F half = a * F(-0.5), power = a * half;
+        return element_exp_product<T>(x, y, power, fma(a, half, -power));
     }
 }
 
@@ -146,7 +204,9 @@ template <class T> BARACUDA_FN compute_t<T> element_erf(compute_t<T> x) {
 
 // log(1 + z) / z for 0 <= z <= 1
 template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) {
-    if constexpr (is_short<T>) {
+    if constexpr (is_same<T, bf16>) {
+        return polynomial(z, 0.99956537f, -0.48574237f, 0.25231858f, -0.073237405f);
+    } else if constexpr (is_short<T>) {
         return polynomial(z, 0.9999916f, -0.49936149f, 0.32520735f, -0.21005023f, 0.10122380f, -0.023869701f);
     } else if constexpr (sizeof(z) == 4) {
         const float over = polynomial(z, 1.0f, 1.0662198f, 0.23815832f, 0.0034173047f);
@@ -158,7 +218,8 @@ template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) 
 
 // a * ndtr(-a) * exp(a^2 / 2) for a >= 0: a times Mills' ratio over sqrt(2 pi). The shorter ones are minimax for a <= 14.6,
 // where the exponential has left nothing of any product. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is
-// ever less beside it, which counts little of its rounding; 7/8 keeps both parts below a power of two for a small a.
+// ever less beside it, written as one fraction, whose parts share the rounding of one polynomial; 7/8 keeps both below a
+// power of two for a small a.
 template <class T> BARACUDA_FN compute_t<T> element_mills_moment(compute_t<T> a) {
     if constexpr (is_short<T>) {
         const float over = polynomial(a, 0.50001255f, 0.27912911f, 0.06288861f);
@@ -166,7 +227,7 @@ template <class T> BARACUDA_FN compute_t<T> element_mills_moment(compute_t<T> a)
     } else if constexpr (sizeof(a) == 4) {
         const float over = polynomial(a, 1.75f, 1.1041527f, 0.36497396f, 0.065614894f, 0.0054929634f);
         const float under = polynomial(a, 0.875f, 0.95057726f, 0.49586505f, 0.14975172f, 0.026187226f, 0.0021911638f);
-        return element_quotient<T>(a, fma(a, 2.5066283f, element_quotient<T>(over, under)));
+        return element_quotient<T>(a * under, fma(a * under, 2.5066283f, over));
     } else {
         return a * mills_ratio(a);
     }

@@ -13,7 +13,7 @@ enum { X, Y };
 // Blocks that a multiprocessor is to have at once, so that some compute while others wait for memory; fewer where a thread
 // has more under way than their registers hold, and 0 where the compiler may choose.
 BARACUDA_FN constexpr int tiled_at_once(int operands, int bytes) {
-    return operands == 2 && bytes < 8 ? 8 : operands <= 4 ? 4 : 0;
+    return operands == 2 && bytes < 8 ? bytes == 4 ? 8 : 6 : operands <= 4 ? 4 : 0;
 }
 
 // Bit i of `packed`: input i takes 16-byte packs along its fast axis; bit IN: all outputs do.
@@ -23,8 +23,8 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     u32 turned, packed;
     i32 step[2];             // from one of a block's tiles to the next: EDGE and 0, or 0 and EDGE
     Divisor<i32> blocks[2];  // along each axis
-    i64 extent[2];
-    i64 stride[2][IN + OUT];
+    i32 extent[2];
+    i32 stride[2][IN + OUT];
     i64 next_tile[IN + OUT];  // from an element to that at the same place of the next of a block's tiles
     Axes<i64, IN + OUT, i32> outer;
 };
@@ -45,7 +45,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
 
     const TiledMap<IN, OUT, FLAGS>& p;
     T* held;
-    i32 left[2];  // elements from the block's corner, as far as its tiles reach
+    i32 left[2];  // elements from the block's corner on
     i64 offset[IN + OUT];
 
     BARACUDA_FN explicit MapTiles(const TiledMap<IN, OUT, FLAGS>& operands) : p(operands), held(reinterpret_cast<T*>(dynamic_shared())) {
@@ -56,9 +56,9 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         p.outer.add(far, offset);
         BARACUDA_UNROLL
         for (int axis = X; axis <= Y; ++axis) {
-            const i64 first = i64(block[axis]) * (i32(EDGE) + i32(ROWS / EDGE - 1) * p.step[axis]);
-            left[axis] = i32(p.extent[axis] - first < i64(ROWS) ? p.extent[axis] - first : i64(ROWS));
-            for (int o = 0; o < IN + OUT; ++o) offset[o] += first * p.stride[axis][o];
+            const i32 first = block[axis] * (i32(EDGE) + i32(ROWS / EDGE - 1) * p.step[axis]);
+            left[axis] = p.extent[axis] - first;
+            for (int o = 0; o < IN + OUT; ++o) offset[o] += i64(first) * p.stride[axis][o];
         }
     }
 
@@ -77,7 +77,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     BARACUDA_FN i32 at_y(const Part& part) const { return i32(part.y) + i32(part.tile) * p.step[Y]; }
     BARACUDA_FN bool has(const Part& part) const { return at_x(part) < left[X] && at_y(part) < left[Y]; }
     BARACUDA_FN i64 place(const Part& part, int o) const {
-        return offset[o] + at_x(part) * p.stride[X][o] + at_y(part) * p.stride[Y][o];
+        return offset[o] + i64(at_x(part)) * p.stride[X][o] + i64(at_y(part)) * p.stride[Y][o];
     }
     BARACUDA_FN bool is_turned(int i) const { return p.turned >> i & 1; }
     BARACUDA_FN bool is_packed(int o) const { return p.packed >> o & 1; }
@@ -89,7 +89,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         const u32 pack = (part.x / SIZE ^ row / SIZE ^ row) % ACROSS;
         return (i * ROWS + row) * EDGE + pack * SIZE + part.x % SIZE;
     }
-    // The same s rows further down, from the first row of SIZE.
+    // The same s rows further down, from a row on whose number ends with as many zeros as s has digits.
     BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s % ACROSS * SIZE) + s * EDGE; }
 
     // A thread takes LINES neighbouring lines of a tile, then those at the same place FURTHER tiles on.
@@ -98,33 +98,47 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static_assert(GROUPS * LINES == STEPS && FURTHER * EDGE == MAP_THREADS / ACROSS * LINES, "groups begin at the same place of a tile");
     static constexpr u32 HELD_FURTHER = FURTHER * EDGE * EDGE;
 
-    // The first pack of a thread in one of its lines, and how many elements are left from its tile's corner on, along the tiles.
+    // A thread's first pack of an operand, and how many elements are left from there along its fast axis and its slow one,
+    // across which lines lie; `along` says which of the two tiles lie side by side on.
     struct First {
         Part part;
-        i32 left;
+        i32 left[2];
+        bool along;
     };
-    BARACUDA_FN First first_pack(u32 line, bool turned) const {
+    enum { FAST, SLOW };
+    BARACUDA_FN First first_pack(bool turned) const {
         const u32 thread = threadIdx.x % MAP_THREADS;
-        const Part part((thread / ACROSS * LINES + line) * ACROSS + thread % ACROSS, SIZE, turned);
-        const i32 rest[2] = {left[X] - i32(part.x), left[Y] - i32(part.y)};
-        const i32 along = p.step[X] ? rest[X] : rest[Y], beside = p.step[X] ? rest[Y] : rest[X];
-        return {part, beside > 0 ? along - i32(part.tile * EDGE) : 0};
+        const Part part(thread / ACROSS * LINES * ACROSS + thread % ACROSS, SIZE, turned);
+        const bool along = (p.step[X] != 0) == turned;
+        const i32 before = i32(part.tile * EDGE), fast = turned ? left[Y] - i32(part.y) : left[X] - i32(part.x);
+        const i32 slow = turned ? left[X] - i32(part.x) : left[Y] - i32(part.y);
+        return {part, {along == FAST ? fast - before : fast, along == SLOW ? slow - before : slow}, along};
     }
-    BARACUDA_FN static bool is_in(const First& first, u32 group) { return first.left > i32(group * FURTHER * EDGE); }
+    BARACUDA_FN static bool is_in(const First& first, u32 line, u32 group) {
+        const i32 tiles = i32(group * FURTHER * EDGE);
+        return first.left[FAST] > (first.along == FAST ? tiles : 0) && first.left[SLOW] > i32(line) + (first.along == SLOW ? tiles : 0);
+    }
+    // Where the first pack of an operand in packs begins.
+    BARACUDA_FN i64 begin(const First& first, int o, bool turned) const {
+        const i64 fast = turned ? first.part.y : first.part.x, slow = turned ? first.part.x : first.part.y;
+        return offset[o] + fast + slow * p.stride[turned ? X : Y][o] + first.part.tile * p.next_tile[o];
+    }
 
     BARACUDA_FN void read_packs() const {
         Packs x[STEPS];
         BARACUDA_UNROLL
         for (int i = 0; i < IN; ++i) {
             if (!is_packed(i)) continue;
-            const i64 next = i64(FURTHER) * p.next_tile[i];
+            const bool turned = is_turned(i);
+            const First first = first_pack(turned);
+            const i64 at = begin(first, i, turned), next = i64(FURTHER) * p.next_tile[i];
+            const i32 across = p.stride[turned ? X : Y][i];
             BARACUDA_UNROLL
             for (u32 line = 0; line < LINES; ++line) {
-                const First first = first_pack(line, is_turned(i));
-                const i64 at = place(first.part, i);
                 BARACUDA_UNROLL
                 for (u32 group = 0; group < GROUPS; ++group)
-                    if (is_in(first, group)) x[group * LINES + line].load(p.in, i, at + group * next);
+                    if (is_in(first, line, group))
+                        x[group * LINES + line].load(p.in, i, at + i64(line) * across + group * next);
             }
         }
         BARACUDA_UNROLL
@@ -135,18 +149,19 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         }
     }
     BARACUDA_FN void keep(int i, const Packs (&x)[STEPS]) const {
+        const First first = first_pack(false);
+        const u32 corner = slot(i, first.part);
         BARACUDA_UNROLL
         for (u32 line = 0; line < LINES; ++line) {
-            const First first = first_pack(line, false);
-            T* const at = held + slot(i, first.part);
+            T* const at = held + below(corner, line);
             BARACUDA_UNROLL
             for (u32 group = 0; group < GROUPS; ++group)
-                if (is_in(first, group)) store_pack(at + group * HELD_FURTHER, x[group * LINES + line].items(i));
+                if (is_in(first, line, group)) store_pack(at + group * HELD_FURTHER, x[group * LINES + line].items(i));
         }
     }
     // What lies beyond the operands' extents is stored too where its neighbour is there, and never read.
     BARACUDA_FN void turn(int i, const Packs (&x)[STEPS]) const {
-        const First first = first_pack(0, true);
+        const First first = first_pack(true);
         const u32 corner = slot(i, first.part);
         Pack<T, int(SIZE)> lines[STEPS];
         for (u32 u = 0; u < STEPS; ++u) lines[u] = x[u].items(i);
@@ -157,7 +172,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
             for (u32 group = 0; group < GROUPS; ++group) {
                 Across across;
                 for (u32 line = 0; line < LINES; ++line) across.item[line] = lines[group * LINES + line].item[s];
-                if (is_in(first, group)) store_whole(at + group * HELD_FURTHER, across);
+                if (is_in(first, 0, group)) store_whole(at + group * HELD_FURTHER, across);
             }
         }
     }
@@ -180,24 +195,25 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     }
 
     template <class Formula> BARACUDA_FN void map_packs(const Formula& formula) const {
+        const First first = first_pack(false);
+        const u32 corner = slot(0, first.part);
+        i64 line_at[OUT];
+        for (int o = 0; o < OUT; ++o) line_at[o] = begin(first, IN + o, false);
         BARACUDA_KEEP_LOOP
         for (u32 line = 0; line < LINES; ++line) {
-            const First first = first_pack(line, false);
-            const T* from = held + slot(0, first.part);
-            i64 at[OUT], next[OUT];
-            for (int o = 0; o < OUT; ++o) {
-                at[o] = place(first.part, IN + o);
-                next[o] = i64(FURTHER) * p.next_tile[IN + o];
-            }
+            const T* from = held + below(corner, line);
+            i64 at[OUT];
+            for (int o = 0; o < OUT; ++o) at[o] = line_at[o];
             BARACUDA_KEEP_LOOP
-            for (u32 group = 0; group < GROUPS && is_in(first, group); ++group) {
+            for (u32 group = 0; group < GROUPS && is_in(first, line, group); ++group) {
                 InputPacks<T, int(SIZE), IN, 0> x;
                 for (int i = 0; i < IN; ++i)
                     x.number[i] = load_whole<typename InputPacks<T, int(SIZE), IN, 0>::Words>(from + i * ROWS * EDGE);
                 map_pack<T, O>(x, p.out, [&](int o) { return at[o]; }, formula);
                 from += HELD_FURTHER;
-                for (int o = 0; o < OUT; ++o) at[o] += next[o];
+                for (int o = 0; o < OUT; ++o) at[o] += i64(FURTHER) * p.next_tile[IN + o];
             }
+            for (int o = 0; o < OUT; ++o) line_at[o] += p.stride[Y][IN + o];
         }
     }
 
