@@ -152,6 +152,18 @@ def test_libraries_of_the_host_serve_no_gpu_and_kernels_of_a_gpu_no_host(tmp_pat
     assert Pack(tmp_path / "both.pack").archs == ("compute_80", host_target())
 
 
+def test_a_library_of_other_flags_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version whose flags round differently, say: its libraries are none of this version's."""
+    with monkeypatch.context() as other:
+        other.setattr(host_compiler, "FLAGS", (*host_compiler.FLAGS, "-ffp-contract=fast"))
+        both = [Artifact(b"a", "library", host_target()), Artifact(b"b", "ptx", "compute_80")]
+        write_pack(tmp_path / "other.pack", [(UNIT, artifact) for artifact in both], "two compilers")
+        load_pack(tmp_path / "other.pack")
+        assert find(UNIT, host_target()) is not None
+    assert find(UNIT, host_target()) is None
+    assert find(UNIT, "sm_90") is not None
+
+
 def test_a_library_of_another_machine_is_named(tmp_path: Path) -> None:
     write_pack(tmp_path / "other.pack", [(UNIT, Artifact(b"no ELF", "library", host_target()))], "c++")
     load_pack(tmp_path / "other.pack")
