@@ -30,7 +30,7 @@ from baracuda.compile.cache import FOLDER_VARIABLE, cache_folder, cache_limit
 from baracuda.compile.files import reason
 from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
 from baracuda.compile.locks import KeyedLocks
-from baracuda.compile.source import headers_digest, include_folder
+from baracuda.compile.source import check_includes, check_unchanged, headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
 from baracuda.host_compiler import AHEAD, check_process, compile_flags, find_compiler
@@ -181,6 +181,7 @@ _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 
 def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> Path:
     for name, text in files.items():
+        check_includes(name, text, files)
         _write(folder / name, text)
     output = folder / f"{secrets.token_hex(8)}.tmp"
     arguments = [*command, "-I", str(include_folder()), MAIN, "-o", output.name]
@@ -199,6 +200,7 @@ def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]
             raise CompileError(f"{what} does not compile: {first}", log, str(folder / MAIN))
         if not output.exists():
             raise CompileError(f"{what} does not compile: {command[0]} ends well and writes no library")
+        check_unchanged(what, *files.values())
         library = folder / f"{_content_digest(output)}.so"
         output.replace(library)
     finally:
