@@ -224,11 +224,15 @@ def _only_process(folder: Path) -> Iterator[None]:
     """Hold the entry's lock, so that processes that race compile it once; nothing where locks do not work."""
     folder.mkdir(mode=0o700, exist_ok=True)
     with (folder / "lock").open("w") as file:
+        unlock = contextlib.ExitStack()
         with contextlib.suppress(ImportError, OSError):
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+            # Closing is not enough: a child that was forked meanwhile has the file open too.
+            unlock.callback(fcntl.flock, file, fcntl.LOCK_UN)
+        with unlock:
+            yield
 
 
 def _cache_folder() -> Path | None:

@@ -118,6 +118,25 @@ def test_headers_that_change_while_a_process_runs(
     assert host_compile.load_library(files, "seven").seven() == 7
 
 
+def test_a_forked_child_holds_no_lock_of_an_entry(tmp_path: Path) -> None:
+    """It lives on, a worker say, when its parent has compiled: nobody may have to wait for its end."""
+    fcntl = pytest.importorskip("fcntl")
+    reading, writing = os.pipe()
+    with host_compile._only_process(tmp_path):
+        child = os.fork()
+        if child == 0:
+            os.close(writing)
+            os.read(reading, 1)  # Until the parent lets it go, or ends.
+            os._exit(0)
+    try:
+        with (tmp_path / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(writing)
+        os.close(reading)
+        os.waitpid(child, 0)
+
+
 def damage(path: Path, content: bytes, stem: str) -> None:
     """Put ``content`` where ``path`` is. Replaced and not overwritten: this process has the file mapped."""
     temporary = path.with_suffix(".new")
