@@ -30,6 +30,7 @@ from baracuda.compile.cache import FOLDER_VARIABLE, cache_folder, cache_limit
 from baracuda.compile.files import reason
 from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
 from baracuda.compile.locks import KeyedLocks
+from baracuda.compile.pack import places
 from baracuda.compile.source import check_includes, check_unchanged, headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
@@ -156,7 +157,7 @@ def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[
 def _forbidden(what: str, folder: Path | None) -> CompileError:
     """The error for what may not be compiled."""
     return CompileError(
-        f"{what}: no library for the host executor in a pack or in {folder}, and {JIT_VARIABLE}=never "
+        f"{what}: no library for the host executor in {places()} or in {folder}, and {JIT_VARIABLE}=never "
         f"forbids compiling it; make it ahead: {AHEAD}"
     )
 

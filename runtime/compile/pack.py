@@ -276,6 +276,12 @@ def loaded_packs() -> tuple[Pack, ...]:
     return (*_loaded, *_named_packs(named)) if named else tuple(_loaded)
 
 
+def places() -> str:
+    """Where `find` looks, for messages."""
+    names = [str(pack.path) for pack in loaded_packs()]
+    return f"the pack{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a pack (none is loaded)"
+
+
 @functools.lru_cache
 def _named_packs(text: str) -> tuple[Pack, ...]:
     """The packs of a list like that of ``PATH``; an error is not remembered."""
