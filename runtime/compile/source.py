@@ -29,9 +29,11 @@ _NAME = re.compile(rb"[ \t]*[<\"]([^>\"]+)[>\"]")
 _WORD = re.compile(rb"include(?![a-z])")
 # Where a line goes on in the next one, as compilers see it, perhaps within a word.
 _SPLICE = re.compile(rb"\\[ \t\r\f\v]*\n")
-# Includes of what compilers would read from the disk: a name in quotes, or an absolute path.
+# Includes of what compilers may read from the disk: a name in quotes, an absolute path, what a macro says.
 _FILES = re.compile(
-    r"^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import)[ \t]*(?:\"([^\"\n]+)\"|<(/[^>\n]+)>)", re.MULTILINE
+    r"^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import)\b[ \t]*"
+    r"(?:\"([^\"\n]+)\"|<(/[^>\n]+)>|([^\s<\"][^\n]*))",
+    re.MULTILINE,
 )
 _STRING_OR_COMMENT = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -119,14 +121,16 @@ def all_headers_digest() -> str:
 def check_includes(name: str, text: str, beside: Iterable[str] = ()) -> None:
     """Raise `CompileError` for a text that includes a file of the disk, whose content would be in no key.
 
-    That is what is in quotes or an absolute path, and neither a bundled header nor a file `beside` it.
+    That is what is in quotes or an absolute path, and neither a bundled header nor a file `beside` it; and
+    what a macro names, which may be one.
     """
     joined = _SPLICE.sub(b"", text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
-    for quoted, absolute in _FILES.findall(_STRING_OR_COMMENT.sub(lambda found: found[1] or " ", joined)):
-        if absolute or (quoted not in beside and _content(quoted) is None):
+    for quoted, *others in _FILES.findall(_STRING_OR_COMMENT.sub(lambda found: found[1] or " ", joined)):
+        if any(others) or (quoted not in beside and _content(quoted) is None):
+            what = next(filter(None, [quoted, *others])).strip()
             raise CompileError(
-                f"{name} includes the file {quoted or absolute!r}, want headers of baracuda alone: a cached "
-                "kernel would still be found when that file has changed. A template takes text in by "
+                f"{name} includes {what!r}, want headers of baracuda by their names alone: a cached kernel "
+                "would still be found when another file has changed. A template takes text in by "
                 "{% include %}"
             )
 
