@@ -247,10 +247,7 @@ def _remove_empty_folders(out: Path, removed: list[str]) -> None:
 
 def _diff(path: str, have: bytes | None, want: bytes | None) -> str:
     """Return a unified diff from the disk to the wanted text; a carriage return is made visible."""
-    before, after = (
-        [] if text is None else text.decode("utf-8", "backslashreplace").replace("\r", "\\r").split("\n")
-        for text in (have, want)
-    )
+    before, after = (_lines(text or b"") for text in (have, want))
     lines = difflib.unified_diff(
         before,
         after,
@@ -258,4 +255,10 @@ def _diff(path: str, have: bytes | None, want: bytes | None) -> str:
         "/dev/null" if want is None else f"b/{path}",
         lineterm="",
     )
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(content: bytes) -> list[str]:
+    """Lines without their ends; the last one says so where it has none."""
+    *lines, rest = content.decode("utf-8", "backslashreplace").replace("\r", "\\r").split("\n")
+    return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines

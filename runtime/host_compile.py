@@ -30,7 +30,8 @@ from baracuda.compile.cache import FOLDER_VARIABLE, cache_folder, cache_limit
 from baracuda.compile.files import reason
 from baracuda.compile.loader import JIT_VARIABLE, jit_allowed
 from baracuda.compile.locks import KeyedLocks
-from baracuda.compile.source import headers_digest, include_folder
+from baracuda.compile.pack import places
+from baracuda.compile.source import check_includes, check_unchanged, headers_digest, include_folder
 from baracuda.compile.unit import digest
 from baracuda.errors import CompileError
 from baracuda.host_compiler import AHEAD, check_process, compile_flags, find_compiler
@@ -156,7 +157,7 @@ def _load_from(folder: Path, files: Mapping[str, str], what: str, command: list[
 def _forbidden(what: str, folder: Path | None) -> CompileError:
     """The error for what may not be compiled."""
     return CompileError(
-        f"{what}: no library for the host executor in a pack or in {folder}, and {JIT_VARIABLE}=never "
+        f"{what}: no library for the host executor in {places()} or in {folder}, and {JIT_VARIABLE}=never "
         f"forbids compiling it; make it ahead: {AHEAD}"
     )
 
@@ -181,6 +182,7 @@ _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 
 def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]) -> Path:
     for name, text in files.items():
+        check_includes(name, text, files)
         _write(folder / name, text)
     output = folder / f"{secrets.token_hex(8)}.tmp"
     arguments = [*command, "-I", str(include_folder()), MAIN, "-o", output.name]
@@ -199,6 +201,7 @@ def _build(folder: Path, files: Mapping[str, str], what: str, command: list[str]
             raise CompileError(f"{what} does not compile: {first}", log, str(folder / MAIN))
         if not output.exists():
             raise CompileError(f"{what} does not compile: {command[0]} ends well and writes no library")
+        check_unchanged(what, *files.values())
         library = folder / f"{_content_digest(output)}.so"
         output.replace(library)
     finally:
@@ -222,11 +225,15 @@ def _only_process(folder: Path) -> Iterator[None]:
     """Hold the entry's lock, so that processes that race compile it once; nothing where locks do not work."""
     folder.mkdir(mode=0o700, exist_ok=True)
     with (folder / "lock").open("w") as file:
+        unlock = contextlib.ExitStack()
         with contextlib.suppress(ImportError, OSError):
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+            # Closing is not enough: a child that was forked meanwhile has the file open too.
+            unlock.callback(fcntl.flock, file, fcntl.LOCK_UN)
+        with unlock:
+            yield
 
 
 def _cache_folder() -> Path | None:

@@ -88,6 +88,8 @@ def test_folder_by_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert cache_folder() == tmp_path / "home" / ".cache" / "baracuda"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == tmp_path / "home" / ".cache" / "baracuda"
+    monkeypatch.setenv("HOME", "relative/home")
+    assert cache_folder() is None
 
 
 def test_the_process_has_one_cache_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

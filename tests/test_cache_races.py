@@ -66,6 +66,19 @@ def test_different_keys_do_not_wait_for_each_other(cache: DiskCache) -> None:
     assert cache.info().entries == 16
 
 
+def test_a_forked_child_waits_for_no_thread_of_its_parent() -> None:
+    locks = KeyedLocks()
+    with locks.holding("a"):
+        child = os.fork()
+        if child == 0:
+            with locks.holding("a"):
+                pass
+    if child == 0:
+        os._exit(locks._locks != {})
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert locks._locks == {}
+
+
 def test_locks_are_dropped_when_nobody_holds_them() -> None:
     locks = KeyedLocks()
     inside = [0, 0]

@@ -65,7 +65,10 @@ def test_examples_name_options_that_exist() -> None:
             option for parameter in command.params for option in parameter.opts + parameter.secondary_opts
         }
         words = (command.epilog or "").split()
-        assert {word for word in words if word.startswith("--")} <= known | {"--directory"}, path
+        assert {word for word in words if word.startswith("--")} <= known | {
+            "--allow-empty",
+            "--directory",
+        }, path
 
 
 def test_examples_name_ops_that_exist() -> None:

@@ -123,6 +123,8 @@ REFUSED = [
     Refused(("compile", *ARCH, "--part", "3/2"), "'--part': '3/2' is no share"),
     Refused(("compile", *ARCH, "--part", "0/2"), "'--part': '0/2' is no share"),
     Refused(("compile", *ARCH, "--part", "half"), "'--part': 'half' is no share"),
+    Refused(("compile", *ARCH, "--pack", "x", "--report", "x"), "--pack x and --report x are one file"),
+    Refused(("compile", *ARCH, "--pack", "folder/../x", "--report", "x"), "are one file; name two"),
     Refused(("compile", *ARCH, "--op", "lerp", "--part", "900/999"), "--part 900/999: there are "),
     Refused(("compile", *ARCH, "--max-kib", "nan"), "'--max-kib': 'nan' bounds nothing"),
     Refused(("compile", *ARCH, "--max-unit-kib", "inf"), "'--max-unit-kib': 'inf' bounds nothing"),

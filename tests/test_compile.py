@@ -191,7 +191,7 @@ def test_no_fallback_for_features_of_one_architecture() -> None:
         nvrtc.resolve_arch("sm_120a")
 
 
-@pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "hopper", "sm_90 -I/"])
+@pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "hopper", "sm_90 -I/", "sm_90\n", "sm_\uff19\uff10"])
 def test_no_architecture(arch: str) -> None:
     with pytest.raises(Unsupported, match="write sm_90"):
         nvrtc.resolve_arch(arch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from small_problems import Problem, first_problem, problems
 
 import baracuda
 from baracuda.compile import loader
+from baracuda.host_compiler import find_compiler
 
 TESTS = str(Path(__file__).parent)
 
@@ -35,9 +37,11 @@ def use(plan):
 """
 
 
-def process(code: str, *flags: str, **environment: str) -> subprocess.Popen[str]:
+def process(
+    code: str, *flags: str, arguments: tuple[str, ...] = (), **environment: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, *flags, "-c", PRELUDE + code, TESTS],
+        [sys.executable, *flags, "-c", PRELUDE + code, TESTS, *arguments],
         env={**os.environ, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -180,6 +184,38 @@ print(codes)
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_a_fork_after_plans_were_used(threads: str) -> None:
     assert output_of(process(FORK, BARACUDA_HOST_THREADS=threads)) == "[0, 0, 0]\n"
+
+
+FORK_WHILE_COMPILING = """
+import signal, threading, time
+from pathlib import Path
+began = Path(sys.argv[2])
+other = threading.Thread(target=problem.select)
+other.start()
+while not began.exists():
+    time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    signal.alarm(100)
+    try:
+        print(use(problem.select()).hex(), flush=True)
+    finally:
+        os._exit(0)
+other.join()
+os.waitpid(child, 0)
+"""
+
+
+def test_a_fork_while_another_thread_compiles(fresh_cache: Path, tmp_path: Path) -> None:
+    """The thread is not there in the child, which may not wait for it for ever."""
+    began = tmp_path / "began"
+    # Python itself may not fork in the very moment in which a process is started.
+    slow = f'[ "$1" = --version ] || {{ sleep 0.5; touch {shlex.quote(str(began))}; sleep 1; }}'
+    script = tmp_path / "slow-c++"
+    script.write_text(f'#!/bin/sh\n{slow}\nexec {shlex.join(find_compiler().command)} "$@"\n')
+    script.chmod(0o755)
+    child = process(FORK_WHILE_COMPILING, arguments=(str(began),), CXX=shlex.quote(str(script)))
+    assert output_of(child) == f"{expected()}\n"
 
 
 FORK_OF_CUDA = """

@@ -14,6 +14,7 @@ import pytest
 from host_probes import CORRECT, PRELUDE, tree, unit, values
 
 from baracuda import host_compile, host_compiler
+from baracuda.compile import source
 from baracuda.errors import CompileError
 from baracuda.host import asan_environment, compile_units
 
@@ -97,6 +98,43 @@ def test_the_cache(
     assert compiles(caplog) == 0
     with pytest.raises(CompileError, match="BARACUDA_JIT=never forbids compiling it"):
         host_compile.load_library({"main.cpp": "int other;\n"}, "other")
+
+
+@pytest.mark.usefixtures("forgetful")
+@pytest.mark.parametrize("ahead", [False, True], ids=["cache", "pack"])
+def test_headers_that_change_while_a_process_runs(
+    ahead: bool, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler reads the new text, the key has the old one: who goes back to that would get the new."""
+    files = {"main.cpp": "#include <baracuda/target.cuh>\n" + SMALL["main.cpp"]}
+    read = source._read
+    monkeypatch.setattr(source, "_read", lambda name: (read(name) or b"") + b"// edited\n")
+    with pytest.raises(CompileError, match=r"^seven: .*baracuda/target\.cuh.* changed since this process"):
+        host_compile.build_library(files, "seven") if ahead else host_compile.load_library(files, "seven")
+    assert not libraries(fresh_cache)
+    assert not list(fresh_cache.rglob("*.tmp"))
+    monkeypatch.undo()
+    monkeypatch.setenv("BARACUDA_CACHE_DIR", str(fresh_cache))
+    assert host_compile.load_library(files, "seven").seven() == 7
+
+
+def test_a_forked_child_holds_no_lock_of_an_entry(tmp_path: Path) -> None:
+    """It lives on, a worker say, when its parent has compiled: nobody may have to wait for its end."""
+    fcntl = pytest.importorskip("fcntl")
+    reading, writing = os.pipe()
+    with host_compile._only_process(tmp_path):
+        child = os.fork()
+        if child == 0:
+            os.close(writing)
+            os.read(reading, 1)  # Until the parent lets it go, or ends.
+            os._exit(0)
+    try:
+        with (tmp_path / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(writing)
+        os.close(reading)
+        os.waitpid(child, 0)
 
 
 def damage(path: Path, content: bytes, stem: str) -> None:

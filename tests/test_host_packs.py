@@ -123,7 +123,13 @@ def test_what_the_pack_lacks_is_named_with_the_command_that_makes_it(file: Path,
     ):
         assert part in done.stderr
     done = process(tmp_path, "reduce_sum", BARACUDA_PACK=str(file), BARACUDA_JIT="never")
-    for part in ("reduction/reduce_sum", "BARACUDA_JIT=never", "baracuda-gen compile --arch host --pack"):
+    where = f"in the pack {file} or in "
+    for part in (
+        "reduction/reduce_sum",
+        where,
+        "BARACUDA_JIT=never",
+        "baracuda-gen compile --arch host --pack",
+    ):
         assert part in done.stderr
 
 
@@ -150,6 +156,18 @@ def test_libraries_of_the_host_serve_no_gpu_and_kernels_of_a_gpu_no_host(tmp_pat
     found = [find(UNIT, arch) for arch in ("sm_90", host_target(), "compute_90")]
     assert [artifact and artifact.data for artifact in found] == [b"b", b"a", None]
     assert Pack(tmp_path / "both.pack").archs == ("compute_80", host_target())
+
+
+def test_a_library_of_other_flags_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version whose flags round differently, say: its libraries are none of this version's."""
+    with monkeypatch.context() as other:
+        other.setattr(host_compiler, "FLAGS", (*host_compiler.FLAGS, "-ffp-contract=fast"))
+        both = [Artifact(b"a", "library", host_target()), Artifact(b"b", "ptx", "compute_80")]
+        write_pack(tmp_path / "other.pack", [(UNIT, artifact) for artifact in both], "two compilers")
+        load_pack(tmp_path / "other.pack")
+        assert find(UNIT, host_target()) is not None
+    assert find(UNIT, host_target()) is None
+    assert find(UNIT, "sm_90") is not None
 
 
 def test_a_library_of_another_machine_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -350,6 +351,27 @@ def test_what_is_said_of_a_bad_file(file: Path, content: object, message: str) -
         load_pack(file)
     assert f"pack {file} {message}" in str(caught.value)
     assert loaded_packs() == ()
+
+
+@pytest.mark.parametrize("count", [0, 10**9])
+def test_an_index_larger_than_memory(count: int, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file of holes that is as large as its first line says."""
+    length = 10**11 - count * RECORD
+    file.write_bytes(b"baracuda-pack 2 %d %d %s\n" % (length, count, b"0" * 64))
+    os.truncate(file, 2 * 10**11)
+    read = os.pread
+
+    def pread(descriptor: int, length: int, offset: int) -> bytes:
+        if length > 10**10:  # Not asked of the system, which may promise what it lacks.
+            raise MemoryError
+        return read(descriptor, length, offset)
+
+    monkeypatch.setattr(os, "pread", pread)
+    with pytest.raises(CompileError, match=re.escape(f"pack {file} cannot be read: no memory for 100000000")):
+        Pack(file)
+    monkeypatch.setenv("BARACUDA_PACK", str(file))
+    (fact,) = installation.pack_facts()
+    assert (fact.found, "no memory" in fact.detail) == (False, True)
 
 
 def with_index(

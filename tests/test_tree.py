@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -89,6 +92,33 @@ def test_check_reports_each_kind(out: Path) -> None:
     assert diffs["deleted.cu"].startswith("--- /dev/null\n+++ b/deleted.cu\n")
     assert diffs["gone.cu"].startswith("--- a/gone.cu\n+++ /dev/null\n")
     assert [difference.path for difference in found] == sorted(diffs)
+
+
+TEXTS = [
+    "",
+    "\n",
+    "one",
+    "one\n",
+    "one\n\n",
+    "".join(f"{line}\n" for line in range(9)),
+    "ü\n" * 9 + "-- \n+\n\\",
+]
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+def test_diffs_can_be_applied(out: Path) -> None:
+    """They mend the tree to the byte: files that are there or not, whose last line ends or not."""
+    cases = [case for case in itertools.product([None, *TEXTS], repeat=2) if any(case)]
+    have = make_tree(**{f"file{number}": text for number, (text, _) in enumerate(cases) if text is not None})
+    want = make_tree(**{f"file{number}": text for number, (_, text) in enumerate(cases) if text is not None})
+    write_tree(have, out)
+    diff = "".join(difference.diff for difference in check_tree(want, out))
+    for _ in range(2):  # Once more where all is right: an empty diff.
+        command = ["git", "apply", "--allow-empty", "--whitespace=nowarn"]
+        subprocess.run(command, input=diff.encode(), cwd=out, check=True)
+        diff = "".join(difference.diff for difference in check_tree(want, out))
+        assert diff == ""
+    assert {path.name: path.read_text("utf-8") for path in out.iterdir()} == want
 
 
 def test_check_sees_a_changed_line_end(out: Path) -> None:

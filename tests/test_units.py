@@ -18,6 +18,8 @@ from probe_unit import TEXT, UNIT
 from baracuda.compile import loader, nvrtc, source
 from baracuda.compile.pack import pack_key
 from baracuda.compile.unit import Unit, digest, unit_key
+from baracuda.errors import CompileError
+from baracuda.host import compile_units
 
 pytestmark = pytest.mark.usefixtures("nothing_loaded")
 
@@ -134,6 +136,9 @@ DIRECT = "#include <baracuda/new.cuh>\n"
         ("#if __has_include(<baracuda/new.cuh>)\n#endif\n", [("baracuda/new.cuh", "")]),
         ("#\\\ninclude <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
         ("#include \\\r\n<baracuda/\\\nnew.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("#inc\\\nlude <baracuda/new.cuh>\n", [("baracuda/new.cuh", "")]),
+        ("#inclu\\ \t\r\nde <baracuda/\\\nnew.cuh>\n", [("baracuda/new.cuh", "")]),
+        (DIRECT, [("baracuda/new.cuh", "#i\\\nnclude <baracuda/newer.cuh>"), ("baracuda/newer.cuh", "a")]),
     ],
 )
 def test_a_changed_header_is_a_miss(
@@ -144,6 +149,57 @@ def test_a_changed_header_is_a_miss(
     for keys in zip(*found, strict=True):
         assert len(set(keys)) == len(found)
     assert found[-1] == keys_with(text, *headers)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "FILE"',
+        "#include <FILE>",
+        '\t# include\t"FILE" // why',
+        '/* why */ #include "FILE"',
+        '#/* // */include/* why */"FILE"',
+        '%:include "FILE"',
+        '#inc\\\nlude \\\n"FILE"',
+        '// why\n#include <cmath> /*\n*/\n#include "FILE"',
+        '#define HTTP "http://"\n#include "FILE"',
+        '#import "FILE"',
+        '#define MINE_FILE "FILE"\n#include MINE_FILE',
+    ],
+)
+@pytest.mark.parametrize("name", ["mine.cuh", "FOLDER/mine.cuh", "../mine.cuh"])
+def test_a_file_that_no_key_knows_is_not_included(
+    line: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an own template, perhaps: an edit of the file would find the old kernel in cache and packs."""
+    (tmp_path / "below").mkdir()
+    (tmp_path / "mine.cuh").write_text("#define MINE 1\n")
+    monkeypatch.chdir(tmp_path / "below" if name.startswith("..") else tmp_path)
+    file = name.replace("FOLDER", str(tmp_path))
+    text = TEXT + line.replace("FILE", file) + "\n"
+    if "<FILE>" in line and not Path(file).is_absolute():
+        # What compilers look for among their own headers alone.
+        source.check_includes("own/mine.cu", text)
+        return
+    unit = replace(UNIT, name="own/mine.cu", text=text)
+    for make in (lambda: nvrtc.compile_cubin(unit, "compute_90"), lambda: compile_units([unit])):
+        with pytest.raises(
+            CompileError, match=r"mine\.cu includes '.*(mine\.cuh|MINE_FILE)', want headers of"
+        ):
+            make()
+
+
+@pytest.mark.parametrize(
+    "text", ['// #include "mine.cuh"\n', '/*\n#include "mine.cuh"\n*/\n', "#include <cmath>\n"]
+)
+def test_what_is_said_of_files_includes_none(text: str) -> None:
+    source.check_includes("own/mine.cu", text + '#include "baracuda/target.cuh"\n')
+
+
+def test_bundled_headers_include_bundled_ones() -> None:
+    """By their whole names: a compiler that reads from the disk would find neighbours that no key knows."""
+    for name, text in source.headers().items():
+        source.check_includes(name, text)
 
 
 def test_names_and_contents_of_headers_are_kept_apart(

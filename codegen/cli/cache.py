@@ -27,7 +27,7 @@ def info() -> None:
     from baracuda.compile.cache import disk_cache
 
     kept = disk_cache()
-    rows = [("folder", kept.folder or "none: neither HOME nor XDG_CACHE_HOME is set")]
+    rows = [("folder", kept.folder or "none: neither HOME nor XDG_CACHE_HOME is an absolute path")]
     for name, found in (("kernels", kept.info()), ("host libraries", kept.host_info())):
         rows.append((name, f"{found.entries}, {mebibytes(found.nbytes)}"))
     rows.append(("bound of each", mebibytes(kept.limit)))

@@ -12,7 +12,7 @@ from baracuda.codegen.cli.system_errors import naming
 EPILOG = """\b
 Examples:
   baracuda-gen check
-  baracuda-gen check | git apply --directory generated
+  baracuda-gen check | git apply --allow-empty --directory generated
 """
 
 

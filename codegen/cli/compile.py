@@ -132,6 +132,8 @@ def compile_(
         if path is not None:
             # Before the work, which may take a quarter of an hour.
             check_writable(option, path)
+    if pack and report_to and pack.resolve() == report_to.resolve():
+        raise BadInput(f"--pack {pack} and --report {report_to} are one file; name two")
     started = time.perf_counter()
     work = [(unit, target) for target in targets for unit in (*units, *support(target))]
     made, failures = compile_all(work, jobs, fresh)

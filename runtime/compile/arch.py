@@ -12,7 +12,7 @@ from baracuda.errors import Unsupported
 
 __all__ = ["Arch", "host_target", "parse_arch", "runnable"]
 
-_NAME = re.compile(r"(sm|compute)_(\d{2,3})([af]?)\Z")
+_NAME = re.compile(r"(sm|compute)_([0-9]{2,3})([af]?)\Z")
 
 
 class Arch(NamedTuple):

@@ -59,9 +59,11 @@ def cache_folder() -> Path | None:
     if (xdg := os.environ.get("XDG_CACHE_HOME")) and Path(xdg).is_absolute():
         return Path(xdg) / "baracuda"
     try:
-        return Path.home() / ".cache" / "baracuda"
+        home = Path.home()
     except (RuntimeError, KeyError):
         return None
+    # A relative one would be another folder wherever the process goes.
+    return home / ".cache" / "baracuda" if home.is_absolute() else None
 
 
 def cache_limit() -> int:
@@ -262,7 +264,7 @@ class DiskCache:
         run.
         """
         if self.folder is None:
-            return None, "no cache folder: neither HOME nor XDG_CACHE_HOME is set"
+            return None, "no cache folder: neither HOME nor XDG_CACHE_HOME is an absolute path"
         folder = self.folder / "kernels"
         try:
             if create:

@@ -147,11 +147,9 @@ def _cached(unit: Unit, arch: str) -> Artifact | None:
 
 def _missing(unit: Unit, arch: str) -> CompileError:
     """The error for a unit that may not be compiled: what is missing, where it was looked for, what to do."""
-    names = [str(found.path) for found in pack.loaded_packs()]
-    packs = f"the pack{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a pack (none is loaded)"
     dtype = unit.define("BARACUDA_DTYPE", "-")
     return CompileError(
-        f"{unit.name}: no compiled kernel for dtype {dtype} and {arch} in {packs} "
+        f"{unit.name}: no compiled kernel for dtype {dtype} and {arch} in {pack.places()} "
         f"or the cache {disk_cache().folder}, and {JIT_VARIABLE}=never forbids compiling it; make it ahead: "
         f"baracuda-gen compile --arch {arch} --pack FILE, then {pack.PACK_VARIABLE}=FILE"
     )

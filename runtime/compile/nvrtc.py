@@ -166,6 +166,7 @@ def compile_cubin(unit: Unit, arch: str, failed_folder: Path | None = None) -> A
     nvrtc = _nvrtc()
     kind: ArtifactKind = "ptx" if arch.startswith("compute_") else "cubin"
     command = command_line(unit, arch)
+    source.check_includes(unit.name, unit.text)
     bundled = source.headers()
     names = [name.encode() for name in bundled]
     contents = [text.encode() for text in bundled.values()]

@@ -48,7 +48,12 @@ _REMEDY = "make it anew: baracuda-gen compile --arch ARCH --pack FILE"
 
 def pack_key(unit: Unit, arch: str) -> str:
     """What an entry is found by: everything that makes the unit, and the target, but no compiler."""
-    return unit_key(unit, nvrtc.options(unit), arch, "any compiler", source.headers_digest(unit.text))
+    flags = nvrtc.options(unit)
+    if arch == host_target():
+        from baracuda.host_compiler import FLAGS
+
+        flags = FLAGS
+    return unit_key(unit, flags, arch, "any compiler", source.headers_digest(unit.text))
 
 
 class Pack:
@@ -160,6 +165,8 @@ class Pack:
             return os.pread(self._file, length, offset)
         except OSError as error:
             self._fail(f"cannot be read: {error.strerror}", error)
+        except MemoryError as error:
+            self._fail(f"cannot be read: no memory for {length} bytes of it; {_REMEDY}", error)
 
     def _fail(self, problem: str, cause: Exception | None = None) -> NoReturn:
         raise CompileError(f"pack {self.path} {problem}") from cause
@@ -267,6 +274,12 @@ def loaded_packs() -> tuple[Pack, ...]:
     """The packs in use: those that `load_pack` loaded, then those that ``BARACUDA_PACK`` names now."""
     named = os.environ.get(PACK_VARIABLE, "")
     return (*_loaded, *_named_packs(named)) if named else tuple(_loaded)
+
+
+def places() -> str:
+    """Where `find` looks, for messages."""
+    names = [str(pack.path) for pack in loaded_packs()]
+    return f"the pack{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a pack (none is loaded)"
 
 
 @functools.lru_cache
