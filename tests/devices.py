@@ -205,8 +205,18 @@ def each_plan(where: Where | None = None) -> Any:
 def unit_of(row: KernelRow, package: str = verify.GENERATED) -> Unit:
     """The compile unit of a kernel, as the plans of a package ask for it."""
     source = row.unit.removeprefix("kernels/")
-    text = importlib.resources.files(package).joinpath(*row.unit.split("/")).read_text(encoding="utf-8")
+    text = _own_text(row.unit) if package == verify.GENERATED else _text(package, row.unit)
     return Unit(source, text, row.defines, row.flags)
+
+
+def _text(package: str, name: str) -> str:
+    return importlib.resources.files(package).joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _own_text(name: str) -> str:
+    """A text of the checkout's kernels, which many rows share."""
+    return _text(verify.GENERATED, name)
 
 
 def load_units(rows: Iterable[KernelRow], device: Device, package: str = verify.GENERATED) -> None:
@@ -403,8 +413,24 @@ def small_problems(
 
     Gradients of broadcast operands are there in the dtypes that `_has_sums` says.
     """
+    if op is checkout_spec().ops.get(op.name):
+        # Tests of one op ask for the same ones again and again.
+        return [*_own_problems(op.name, direction, dtype, shapes or ((3, 5, 7),), **options)]
+    return _problems(op, direction, dtype, shapes or ((3, 5, 7),), **options)
+
+
+def _problems(
+    op: Any, direction: str, dtype: str, shapes: tuple[tuple[int, ...], ...], **options: Any
+) -> list[Any]:
     summed = op.family.template != "map" or direction == "forward" or _has_sums(op.name, direction, dtype)
-    return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=summed, **options)
+    return verify.problems(op, direction, dtype, shapes, broadcast=summed, **options)
+
+
+@functools.cache
+def _own_problems(
+    name: str, direction: str, dtype: str, shapes: tuple[tuple[int, ...], ...], **options: Any
+) -> list[Any]:
+    return _problems(checkout_spec().ops[name], direction, dtype, shapes, **options)
 
 
 def aggregating(op: Any, direction: str, dtype: str = "f32") -> list[Any]:
