@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pytest
 
+from baracuda import host_compile, host_compiler
 from baracuda import kernels as kernels_of_plans
 from baracuda.codegen import kernels, load_spec, verify
 from baracuda.compile import loader, pack
@@ -99,6 +100,19 @@ def half(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> S
     if _full or len(pieces) < 2:
         return pieces
     return pieces[(_places()[op.name, direction] + number) % 2 :: 2]
+
+
+def thinned(pieces: Sequence[Piece], kind: Callable[[Piece], object], turns: int) -> Sequence[Piece]:
+    """Of the pieces of each kind one in so many and one at least, kinds by turns others; or all of them."""
+    kinds: dict[object, list[int]] = {}
+    for place, piece in enumerate(pieces):
+        kinds.setdefault(kind(piece), []).append(place)
+    kept = {
+        place
+        for number, places in enumerate(kinds.values())
+        for place in places[number % min(turns, len(places)) :: turns]
+    }
+    return pieces if _full else [piece for place, piece in enumerate(pieces) if place in kept]
 
 
 def each_kind(pieces: Sequence[Piece], alike: Sequence[Piece]) -> Sequence[Piece]:
@@ -289,12 +303,26 @@ def load_bundle(number: int, device: Device) -> None:
     members = bundles()[number]
     rows = [row for member in members for row in _rows_of()[member]]
     early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
-    if len(members) == 1:
-        load_units(early, device)
-    else:
-        preload([*dict.fromkeys(unit_of(row) for row in early)], device)
+    maps = all(checkout_spec().ops[name].family.template == "map" for name, _ in members)
+    with _unoptimised() if maps and not _full else contextlib.nullcontext():
+        if len(members) == 1:
+            load_units(early, device)
+        else:
+            preload([*dict.fromkeys(unit_of(row) for row in early)], device)
     if _full and late:
         preload([*dict.fromkeys(unit_of(row) for row in late)], device)
+
+
+@contextlib.contextmanager
+def _unoptimised() -> Iterator[None]:
+    """Host kernels are compiled as they stand: optimising maps takes longer than all runs of the tests."""
+
+    def flags(compiler: host_compiler.Compiler) -> tuple[str, ...]:
+        return (*host_compiler.compile_flags(compiler), "-O0")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_compile, "compile_flags", flags)
+        yield
 
 
 def load_op(op: str, direction: str, device: Device) -> None:

@@ -255,12 +255,14 @@ def test_an_error_that_cannot_be_told_keeps_its_exit_code() -> None:
 
 @pytest.mark.parametrize(
     "environment",
-    [
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "latin-1"},
-        {"PYTHONIOENCODING": "ascii"},
-        {"PYTHONIOENCODING": "utf-8:strict"},
-    ],
+    each_kind(
+        [
+            {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            {"PYTHONIOENCODING": "latin-1"},
+            {"PYTHONIOENCODING": "utf-8:strict"},
+        ],
+        [{"PYTHONIOENCODING": "ascii"}],
+    ),
     ids=str,
 )
 def test_letters_that_the_terminal_lacks(tmp_path: Path, environment: dict[str, str]) -> None:
