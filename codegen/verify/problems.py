@@ -455,9 +455,7 @@ def _fields(
             fields[name] = options[name]
     # What nothing reads keeps its default, as `select` asks.
     return fields | {
-        name: family.descriptor[name].default
-        for name in idle_with(op, options, reads.idle)
-        if name in fields
+        name: family.descriptor[name].default for name in idle_with(op, options, reads.idle) if name in fields
     }
 
 
