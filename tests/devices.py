@@ -304,7 +304,7 @@ def load_bundle(number: int, device: Device) -> None:
     rows = [row for member in members for row in _rows_of()[member]]
     early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
     maps = all(checkout_spec().ops[name].family.template == "map" for name, _ in members)
-    with _unoptimised() if maps and not _full else contextlib.nullcontext():
+    with unoptimised() if maps and not _full else contextlib.nullcontext():
         if len(members) == 1:
             load_units(early, device)
         else:
@@ -314,7 +314,7 @@ def load_bundle(number: int, device: Device) -> None:
 
 
 @contextlib.contextmanager
-def _unoptimised() -> Iterator[None]:
+def unoptimised() -> Iterator[None]:
     """Host kernels are compiled as they stand: optimising maps takes longer than all runs of the tests."""
 
     def flags(compiler: host_compiler.Compiler) -> tuple[str, ...]:
