@@ -270,8 +270,13 @@ def _waits(row: KernelRow) -> bool:
     """
     if (row.op, row.direction) in _first_of_plan():
         return False
-    sums = any(name.startswith("BARACUDA_SUM_") for name, _ in row.defines)
-    return ("BARACUDA_WIDE", "1") in row.defines or (sums and not _has_sums(row.op, row.direction, row.dtype))
+    sums = _is_sum(row) and not _has_sums(row.op, row.direction, row.dtype)
+    return ("BARACUDA_WIDE", "1") in row.defines or sums
+
+
+def _is_sum(row: KernelRow) -> bool:
+    """Whether a kernel sums a gradient of a broadcast operand."""
+    return any(name.startswith("BARACUDA_SUM_") for name, _ in row.defines)
 
 
 @functools.cache
@@ -304,18 +309,26 @@ def load_bundle(number: int, device: Device) -> None:
     rows = [row for member in members for row in _rows_of()[member]]
     early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
     maps = all(checkout_spec().ops[name].family.template == "map" for name, _ in members)
-    with unoptimised() if maps and not _full else contextlib.nullcontext():
-        if len(members) == 1:
-            load_units(early, device)
-        else:
-            preload([*dict.fromkeys(unit_of(row) for row in early)], device)
+    for quick in (True, False):
+        # Sums run so long that optimising them pays.
+        rows = [row for row in early if (maps and not _full and not _is_sum(row)) is quick]
+        with unoptimised() if quick else contextlib.nullcontext():
+            _load_together(rows, device, alone=len(members) == 1)
     if _full and late:
         preload([*dict.fromkeys(unit_of(row) for row in late)], device)
 
 
+def _load_together(rows: Sequence[KernelRow], device: Device, *, alone: bool) -> None:
+    """Load kernels of one op a file a source, those of several ops in one file."""
+    if alone:
+        load_units(rows, device)
+    else:
+        preload([*dict.fromkeys(unit_of(row) for row in rows)], device)
+
+
 @contextlib.contextmanager
 def unoptimised() -> Iterator[None]:
-    """Host kernels are compiled as they stand: optimising maps takes longer than all runs of the tests."""
+    """Host kernels are compiled as they stand: optimising most takes longer than all runs of the tests."""
 
     def flags(compiler: host_compiler.Compiler) -> tuple[str, ...]:
         return (*host_compiler.compile_flags(compiler), "-O0")

@@ -25,13 +25,13 @@ def assert_same_bits(got, want, what):
         )
 
 
-def some_problems(op, direction, dtype, shapes, among):
+def some_problems(op, direction, dtype, shapes, among, *, halved=True):
     """A few problems a shape: all axes, broadcast operands and options have their turn; dtypes share them."""
     found = []
     for shape in shapes:
         several = small_problems(op, direction, dtype, shape)
         found += several[:: max(1, len(several) // 4)]
-    return share(half(found, op, direction), op, direction, dtype, among)
+    return share(half(found, op, direction) if halved else found, op, direction, dtype, among)
 
 
 @each_kernel(dtypes=["f16", "f32"])
@@ -86,7 +86,7 @@ def cut(problem, values, axis, keep):
 def test_batch_invariance(backend, op, direction, dtype):
     """A row's bits depend neither on the other rows nor on their number, for every position of an axis."""
     invariant = set()
-    problems = some_problems(op, direction, dtype, SHAPES, ["f16", "f32"])
+    problems = some_problems(op, direction, dtype, SHAPES, ["f16", "f32"], halved=False)
     for number, problem in enumerate(problems):
         values = verify.inputs_for(problem, every=True)
         prepared = verify.prepare(backend, problem, values)
@@ -127,6 +127,8 @@ def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
         fast = verify.prepare(backend, problem, values)
         plain = verify.prepare(backend, problem, values, preference=PlanPreference(max_workspace=0))
         assert plain.plan.workspace_size() == 0
+        if not fast.plan.workspace_size():  # both are one way
+            continue
         fast.launch()
         plain.launch()
         assert_same_bits(plain.outputs(), fast.outputs(), problem)
