@@ -27,7 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--full",
         action="store_true",
         help="check layouts, shapes, runs and faults of every op, not of one for each form of kernel, "
-        "and in every dtype, where else the dtypes of an op share them; and all of the cases that are alike",
+        "and in every dtype, where else the dtypes of an op share them; and all of the cases that are alike; "
+        "host kernels of maps with the package's flags, not unoptimised",
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pytest
 
+from baracuda import host_compile, host_compiler
 from baracuda import kernels as kernels_of_plans
 from baracuda.codegen import kernels, load_spec, verify
 from baracuda.compile import loader, pack
@@ -99,6 +100,19 @@ def half(pieces: Sequence[Piece], op: Any, direction: str, number: int = 0) -> S
     if _full or len(pieces) < 2:
         return pieces
     return pieces[(_places()[op.name, direction] + number) % 2 :: 2]
+
+
+def thinned(pieces: Sequence[Piece], kind: Callable[[Piece], object], turns: int) -> Sequence[Piece]:
+    """Of the pieces of each kind one in so many and one at least, kinds by turns others; or all of them."""
+    kinds: dict[object, list[int]] = {}
+    for place, piece in enumerate(pieces):
+        kinds.setdefault(kind(piece), []).append(place)
+    kept = {
+        place
+        for number, places in enumerate(kinds.values())
+        for place in places[number % min(turns, len(places)) :: turns]
+    }
+    return pieces if _full else [piece for place, piece in enumerate(pieces) if place in kept]
 
 
 def each_kind(pieces: Sequence[Piece], alike: Sequence[Piece]) -> Sequence[Piece]:
@@ -205,8 +219,18 @@ def each_plan(where: Where | None = None) -> Any:
 def unit_of(row: KernelRow, package: str = verify.GENERATED) -> Unit:
     """The compile unit of a kernel, as the plans of a package ask for it."""
     source = row.unit.removeprefix("kernels/")
-    text = importlib.resources.files(package).joinpath(*row.unit.split("/")).read_text(encoding="utf-8")
+    text = _own_text(row.unit) if package == verify.GENERATED else _text(package, row.unit)
     return Unit(source, text, row.defines, row.flags)
+
+
+def _text(package: str, name: str) -> str:
+    return importlib.resources.files(package).joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _own_text(name: str) -> str:
+    """A text of the checkout's kernels, which many rows share."""
+    return _text(verify.GENERATED, name)
 
 
 def load_units(rows: Iterable[KernelRow], device: Device, package: str = verify.GENERATED) -> None:
@@ -246,8 +270,13 @@ def _waits(row: KernelRow) -> bool:
     """
     if (row.op, row.direction) in _first_of_plan():
         return False
-    sums = any(name.startswith("BARACUDA_SUM_") for name, _ in row.defines)
-    return ("BARACUDA_WIDE", "1") in row.defines or (sums and not _has_sums(row.op, row.direction, row.dtype))
+    sums = _is_sum(row) and not _has_sums(row.op, row.direction, row.dtype)
+    return ("BARACUDA_WIDE", "1") in row.defines or sums
+
+
+def _is_sum(row: KernelRow) -> bool:
+    """Whether a kernel sums a gradient of a broadcast operand."""
+    return any(name.startswith("BARACUDA_SUM_") for name, _ in row.defines)
 
 
 @functools.cache
@@ -279,12 +308,34 @@ def load_bundle(number: int, device: Device) -> None:
     members = bundles()[number]
     rows = [row for member in members for row in _rows_of()[member]]
     early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
-    if len(members) == 1:
-        load_units(early, device)
-    else:
-        preload([*dict.fromkeys(unit_of(row) for row in early)], device)
+    maps = all(checkout_spec().ops[name].family.template == "map" for name, _ in members)
+    for quick in (True, False):
+        # Sums run so long that optimising them pays.
+        rows = [row for row in early if (maps and not _full and not _is_sum(row)) is quick]
+        with unoptimised() if quick else contextlib.nullcontext():
+            _load_together(rows, device, alone=len(members) == 1)
     if _full and late:
         preload([*dict.fromkeys(unit_of(row) for row in late)], device)
+
+
+def _load_together(rows: Sequence[KernelRow], device: Device, *, alone: bool) -> None:
+    """Load kernels of one op a file a source, those of several ops in one file."""
+    if alone:
+        load_units(rows, device)
+    else:
+        preload([*dict.fromkeys(unit_of(row) for row in rows)], device)
+
+
+@contextlib.contextmanager
+def unoptimised() -> Iterator[None]:
+    """Host kernels are compiled as they stand: optimising most takes longer than all runs of the tests."""
+
+    def flags(compiler: host_compiler.Compiler) -> tuple[str, ...]:
+        return (*host_compiler.compile_flags(compiler), "-O0")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_compile, "compile_flags", flags)
+        yield
 
 
 def load_op(op: str, direction: str, device: Device) -> None:
@@ -403,8 +454,24 @@ def small_problems(
 
     Gradients of broadcast operands are there in the dtypes that `_has_sums` says.
     """
+    if op is checkout_spec().ops.get(op.name):
+        # Tests of one op ask for the same ones again and again.
+        return [*_own_problems(op.name, direction, dtype, shapes or ((3, 5, 7),), **options)]
+    return _problems(op, direction, dtype, shapes or ((3, 5, 7),), **options)
+
+
+def _problems(
+    op: Any, direction: str, dtype: str, shapes: tuple[tuple[int, ...], ...], **options: Any
+) -> list[Any]:
     summed = op.family.template != "map" or direction == "forward" or _has_sums(op.name, direction, dtype)
-    return verify.problems(op, direction, dtype, shapes or ((3, 5, 7),), broadcast=summed, **options)
+    return verify.problems(op, direction, dtype, shapes, broadcast=summed, **options)
+
+
+@functools.cache
+def _own_problems(
+    name: str, direction: str, dtype: str, shapes: tuple[tuple[int, ...], ...], **options: Any
+) -> list[Any]:
+    return _problems(checkout_spec().ops[name], direction, dtype, shapes, **options)
 
 
 def aggregating(op: Any, direction: str, dtype: str = "f32") -> list[Any]:

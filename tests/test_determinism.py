@@ -127,6 +127,8 @@ def test_split_rows_have_the_bits_of_whole_ones(backend, op, direction, dtype):
         fast = verify.prepare(backend, problem, values)
         plain = verify.prepare(backend, problem, values, preference=PlanPreference(max_workspace=0))
         assert plain.plan.workspace_size() == 0
+        if not fast.plan.workspace_size():  # both are one way
+            continue
         fast.launch()
         plain.launch()
         assert_same_bits(plain.outputs(), fast.outputs(), problem)

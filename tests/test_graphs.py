@@ -90,7 +90,7 @@ def replays(
     # Of usual numbers most truth values are the same.
     truth = any(problem.dtype_of(name) == "bool" for name in problem.outputs())
     profile = "special" if truth else "normal"
-    datasets = [verify.inputs_for(problem, profile, seed=seed) for seed in range(3)]
+    datasets = [verify.inputs_for(problem, profile, seed=seed) for seed in range(2)]
     layouts = dict.fromkeys(problem.tensors(), layout)
     want = [verify.run(backend, problem, values, layouts=layouts) for values in datasets]
     prepared = verify.prepare(backend, problem, datasets[0], layouts=layouts)
@@ -102,7 +102,7 @@ def replays(
         replay = capture(lambda stream: plan.run(stream, space, args))
     for tensor in prepared.tensors.values():
         tensor.check_untouched(backend)
-    for place in (0, 1, 2, 0):
+    for place in (0, 1, 0):
         renew(backend, prepared, datasets[place])
         replay()
         assert_equal_bits(prepared.outputs(), want[place], f"{problem}, data {place}, {layout}")

@@ -27,8 +27,9 @@ pytestmark = pytest.mark.usefixtures("no_packs")
 TESTS = str(Path(__file__).parent)
 #: An op for each template whose kernels compile fast; for each plan class with `--full`.
 OPS = each_kind(
-    ("lerp", "rms_norm", "rope"),
+    ("lerp", "reduce_mean", "rope"),
     (
+        "rms_norm",
         "sdpa",
         "reduce_logsumexp",
         "softmax",

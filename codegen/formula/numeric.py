@@ -6,8 +6,10 @@ Functions that NumPy lacks come from SciPy, in longdouble from mpmath; both are 
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,15 +27,29 @@ def plain(name: str) -> Implementation:
     return call
 
 
+_ROUGH = contextvars.ContextVar("rough", default=False)
+
+
+@contextlib.contextmanager
+def roughly() -> Iterator[None]:
+    """Meanwhile `special` has a double's digits of any dtype, many times faster: enough for a magnitude."""
+    token = _ROUGH.set(True)
+    try:
+        yield
+    finally:
+        _ROUGH.reset(token)
+
+
 def special(scipy_name: str, mpmath_name: str) -> Implementation:
     """A function of one argument from scipy.special, from mpmath where the dtype is wider than a double."""
 
     def call(xp: Any, x: Array) -> Array:
-        if is_wide(x):
+        if is_wide(x) and not _ROUGH.get():
             return by_mpmath(mpmath_name, x)
         from scipy import special as functions
 
-        return getattr(functions, scipy_name)(x).astype(x.dtype)
+        narrow = x.astype(np.float64) if is_wide(x) else x
+        return getattr(functions, scipy_name)(narrow).astype(x.dtype)
 
     return call
 

@@ -35,11 +35,13 @@ def idle_fields(op: Op) -> dict[Choice, tuple[str, ...]]:
     return {options: names for options, names in found.items() if names}
 
 
-def idle_with(op: Op, options: Mapping[str, object]) -> tuple[str, ...]:
-    """The fields of `idle_fields` for given values of the options."""
+def idle_with(
+    op: Op, options: Mapping[str, object], fields: Mapping[Choice, tuple[str, ...]] | None = None
+) -> tuple[str, ...]:
+    """The fields of `idle_fields` for given values of the options; `fields` where those are known already."""
     return tuple(
         name
-        for choice, names in idle_fields(op).items()
+        for choice, names in (idle_fields(op) if fields is None else fields).items()
         if all(options.get(key, op.options[key][0]) == value for key, value in choice)
         for name in names
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from baracuda.codegen.formula import Name, to_text
 from baracuda.codegen.spec.halves import wholes, with_wholes
-from baracuda.codegen.spec.idle import idle_with, read_on_host
+from baracuda.codegen.spec.idle import idle_fields, idle_with, read_on_host
 from baracuda.codegen.spec.model import COMPUTE, Op, Program, Spec
 from baracuda.codegen.verify.floats import integer_range, is_whole
 
@@ -321,14 +321,14 @@ def problems(
         package: the package of the generated plans.
     """
     found = []
-    counter = itertools.count()
+    counter, reads = itertools.count(), _Reads.of(op)
     for shape in shapes:
         for axes in _axes_choices(op, len(shape)):
             for operands in _operand_shapes(op, shape) if broadcast else [{}]:
                 for options in _options(op, direction, every_option):
                     turn = next(counter)
                     chosen = options | _host_options(op, turn)
-                    fields = _fields(op, direction, dtype, shape, axes, operands, chosen, turn)
+                    fields = _fields(op, direction, dtype, shape, axes, operands, chosen, turn, reads)
                     if (target := op.family.target()) is not None and target not in fields:
                         # Without a choice: the next kind, so that each has its turn.
                         fields[target] = op.dtypes[(op.dtypes.index(dtype) + 1 + turn) % len(op.dtypes)]
@@ -397,6 +397,19 @@ def _options(op: Op, direction: str, every: bool) -> list[dict[str, str]]:
     return [dict(zip(names, values, strict=True)) for values in itertools.product(*found)]
 
 
+@dataclass(frozen=True)
+class _Reads:
+    """What of a descriptor an op reads: looked for once for all of its problems."""
+
+    numbers: frozenset[str]
+    idle: Mapping[Any, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, op: Op) -> _Reads:
+        on_host = (name for item in op.host for name in read_on_host(item))
+        return cls(frozenset([*(attribute.source for attribute in op.attributes), *on_host]), idle_fields(op))
+
+
 def _fields(
     op: Op,
     direction: str,
@@ -406,10 +419,10 @@ def _fields(
     operands: Mapping[str, Shape],
     options: Mapping[str, str],
     turn: int,
+    reads: _Reads,
 ) -> dict[str, Any]:
     """The fields of a descriptor; `turn` picks the sample of each number."""
-    family, read = op.family, {attribute.source for attribute in op.attributes}
-    read |= {name for item in op.host for name in read_on_host(item)}
+    family = op.family
     folded = _attention_extents(shape) if family.tiles else _four_extents(shape)
     fields: dict[str, Any] = dict(zip(_domain_extents(op), folded, strict=False))
     for name, rule in family.fields(direction).items():
@@ -421,7 +434,7 @@ def _fields(
             if rule.default is None:
                 raise ValueError(f"{op.name}: the shape {name} follows from nothing")
             fields[name] = operands.get(name, shape)
-        elif rule.type in SAMPLES and (name in read or rule.default is None):
+        elif rule.type in SAMPLES and (name in reads.numbers or rule.default is None):
             values = _samples(op, dtype, name, rule.type)
             fields[name] = values[turn % len(values)]
         elif family.tiles and rule.type == "extent" and name not in fields:
@@ -442,7 +455,7 @@ def _fields(
             fields[name] = options[name]
     # What nothing reads keeps its default, as `select` asks.
     return fields | {
-        name: family.descriptor[name].default for name in idle_with(op, options) if name in fields
+        name: family.descriptor[name].default for name in idle_with(op, options, reads.idle) if name in fields
     }
 
 

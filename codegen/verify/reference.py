@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import warnings
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from baracuda.codegen.formula import Call, Expr, Name, evaluate, free_names, reference, rewrite
+from baracuda.codegen.formula.numeric import roughly
 from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Spec
 from baracuda.codegen.verify.floats import (
     FORMATS,
@@ -72,7 +74,8 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None =
         scale, size = problem.op.scale.get(name), None
         if scale is not None:
             known = {**env, **_parts(problem, free_names(scale), env), EXACT: terms[name]}
-            size = np.abs(evaluate_scale(spec, scale, known, problem.axes, _limits(problem.dtype)))
+            with contextlib.nullcontext() if problem.dtype == "f64" else roughly():
+                size = np.abs(evaluate_scale(spec, scale, known, problem.axes, _limits(problem.dtype)))
         if name in summed:
             with np.errstate(all="ignore"):
                 size = np.abs(terms[name]) if size is None else np.fmax(size, np.abs(terms[name]))
