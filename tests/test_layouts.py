@@ -257,7 +257,7 @@ def test_a_permuted_tensor_in_place(backend):
 
 
 def test_tiles_of_far_elements():
-    """Strides of tiles have 32 bits and offsets 64; too few elements, or outputs that differ, get no tiles."""
+    """Strides of tiles have 32 bits, offsets 64; too few elements, or outputs that differ, get none."""
     operands = [Operand(True, False, True), Operand(True, True, True)]
     far = Walk((200, 300), ((1, 2**31 - 1), (1 - 2**31, 1)))
     found = tiles_for(far, operands, 4)

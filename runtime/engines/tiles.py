@@ -75,8 +75,8 @@ class Tiles:
 def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | None:
     """The tiles for inputs whose fast axis is not the outputs', which is the walk's last one.
 
-    None where there are no such inputs, where outputs differ, where too little of a tile would be filled, or where an
-    extent or a stride takes more than 32 bits.
+    None where there are no such inputs, where outputs differ, where too little of a tile would be filled, or
+    where an extent or a stride takes more than 32 bits.
     """
     if walk.rank < 2:
         return None
