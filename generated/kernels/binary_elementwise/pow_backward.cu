@@ -1,9 +1,7 @@
 // pow_backward: gradients of a to the power of b; of integers with a negative b the quotient without its fraction.
 //   power = element_pow(a, b)
-//   slope = element_pow_slope(a, b, power)
-//   log_size = element_log_of_size(abs(a))
-//   da = 0 if b == 0 else dy * (slope * b)
-//   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * log_size)
+//   da = 0 if b == 0 else power if isnan(power) else dy * (element_pow_slope(a, b, power) * b)
+//   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_log_of_size(abs(a)))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
@@ -21,10 +19,10 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A power = baracuda::element_pow<T>(a, b);
-        const A slope = baracuda::element_pow_slope<T>(a, b, power);
-        const A log_size = baracuda::element_log_of_size<T>(baracuda::abs(a));
-        out[0] = b == A(0) ? A(0) : dy * (slope * b);
-        out[1] = ((a == A(0)) & (b >= A(0))) ? A(0) : (a < A(0) ? baracuda::nan<A> : dy * (power * log_size));
+        out[0] = b == A(0) ? A(0) : (baracuda::isnan(power) ? power : dy
+            * (baracuda::element_pow_slope<T>(a, b, power) * b));
+        out[1] = ((a == A(0)) & (b >= A(0))) ? A(0)
+            : (a < A(0) ? baracuda::nan<A> : dy * (power * baracuda::element_log_of_size<T>(baracuda::abs(a))));
     }
 };
 

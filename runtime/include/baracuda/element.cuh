@@ -71,7 +71,7 @@ BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, com
         const WholeExponential e = whole_exponential(power, low);
         const float shifted = fma(e.count, 0.33333334f, ExpOf<F>::shift), third = shifted - ExpOf<F>::shift;
         const float part = bit_cast<float>((bit_cast<u32>(shifted) << 23) + 0x3f800000u);
-        return (x * part) * (fma(y, e.less_one, y) * exp2_normal(fma(third, -2.0f, e.count))) * part;
+        return (x * part) * part * (fma(y, e.less_one, y) * exp2_normal(fma(third, -2.0f, e.count)));
     } else {
         const Exponential<F> e = exponential_of_negative(power, low);
         const i32 quarter = e.power >> 2;
