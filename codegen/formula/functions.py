@@ -247,21 +247,21 @@ _TABLE = (
         3,
         4,
         numeric.exp_product,
-        "x * y * e**(power + low) for power <= 0 and a small low, where the exponential may underflow",
+        "x * y * e**(power + low) for power <= 0 (25 if no extremes) and a small low, where it may underflow",
     ),
     _element(
         "element_exp_addend",
         1,
         2,
         numeric.exp_sum,
-        "e**(power + low) for power <= 0 and a small low, beside numbers that are not tiny",
+        "e**(power + low) for power <= 25 and a small low, beside numbers that are not tiny",
     ),
     _element(
         "element_exp_times",
         2,
         3,
         numeric.exp_times,
-        "x * e**(power + low) for power <= 0, a small low and no huge x, where the exponential may underflow",
+        "x * e**(power + low) for power <= 25, a small low, no huge x, where the exponential may underflow",
     ),
     _element(
         "element_bell_times", 2, 2, numeric.bell_times, "x * e**(-a * a / 2) for no huge x and abs(a) <= 60"

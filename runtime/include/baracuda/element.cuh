@@ -24,13 +24,11 @@ BARACUDA_FN WholeExponential whole_exponential(float power, float low) {
     const float near = max(power, -200.0f), count = fma(near, 1.442695f, Of::shift) - Of::shift;
     return {short_expm1(fma(count, -Of::low, fma(count, -Of::high, near)) + low), count};
 }
-// 2^(count + 60), which is a normal number down to where what is multiplied by it and 2^-60 has become 0.
-BARACUDA_FN float lifted_power(float count) { return exp2_normal(count + 60.0f); }
-
-// exp(power + low) in f64, for a power of at most 0.
-BARACUDA_FN Exponential<double> exponential_of_negative(double power, double low) {
+BARACUDA_FN Exponential<double> whole_exponential(double power, double low) {
     return exponential(max(power, -1480.0), low);
 }
+// 2^(count + 60), which is a normal number down to where what is multiplied by it and 2^-60 has become 0.
+BARACUDA_FN float lifted_power(float count) { return exp2_normal(count + 60.0f); }
 
 // 1 / x, in 16 bits to within some last places of f32, for an x between 2^-120 and 2^120 in magnitude.
 template <class T> BARACUDA_FN compute_t<T> element_inverse(compute_t<T> x) {
@@ -57,9 +55,9 @@ template <class T> BARACUDA_FN compute_t<T> element_quotient(compute_t<T> x, com
     return x / y;
 }
 
-// x * y * exp(power + low) for a power of at most 0, beside which low is small (and -0 is nothing). The exponential comes in parts, so that the
-// product is right where it alone is no normal number, for any x and a y that is no extreme; an infinite x stays so. In 16
-// bits low does not count.
+// x * y * exp(power + low) for a power of at most 0, or of at most 25 beside an x that is no extreme. The exponential comes in
+// parts, so that the product is right where it alone is no normal number, for any x and a y that is no extreme; an infinite x
+// stays so. A low is small beside its power, and does not count in 16 bits; where there is none it is -0, which adds nothing.
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
@@ -73,7 +71,7 @@ BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, com
         const float part = bit_cast<float>((bit_cast<u32>(shifted) << 23) + 0x3f800000u);
         return (x * part) * part * (fma(y, e.less_one, y) * exp2_normal(fma(third, -2.0f, e.count)));
     } else {
-        const Exponential<F> e = exponential_of_negative(power, low);
+        const Exponential<F> e = whole_exponential(power, low);
         const i32 quarter = e.power >> 2;
         const F part = ExpOf<F>::power(quarter);
         const F power_of_y = (y * part) * ExpOf<F>::power(e.power - 3 * quarter);
@@ -81,7 +79,7 @@ BARACUDA_FN compute_t<T> element_exp_product(compute_t<T> x, compute_t<T> y, com
     }
 }
 
-// exp(power + low) for a power of at most 0, beside larger numbers: below the normal numbers it may be anything that small.
+// exp(power + low) for a power of at most 25, beside larger numbers: below the normal numbers it may be anything that small.
 template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
@@ -92,13 +90,13 @@ template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> powe
         const float lifted = lifted_power(e.count);
         return fma(lifted, e.less_one, lifted) * 0x1p-60f;
     } else {
-        const Exponential<F> e = exponential_of_negative(power, low);
-        const F whole = ExpOf<F>::power(max<i32>(e.power, sizeof(F) == 4 ? -126 : -1022));
+        const Exponential<F> e = whole_exponential(power, low);
+        const F whole = ExpOf<F>::power(max(e.power, -1022));
         return fma(whole, e.less_one, whole);
     }
 }
 
-// x * exp(power + low) for a power of at most 0 and an |x| below 2^36 (f64: 2^900), right where the exponential alone is no
+// x * exp(power + low) for a power of at most 25 and an |x| below 2^36 (f64: 2^900), right where the exponential alone is no
 // normal number.
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = -0.0f) {
@@ -110,8 +108,8 @@ BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, c
         const WholeExponential e = whole_exponential(power, low);
         return fma(x, e.less_one, x) * lifted_power(e.count) * 0x1p-60f;
     } else {
-        const Exponential<F> e = exponential_of_negative(power, low);
-        return times_power(fma(x, e.less_one, x), max<i32>(e.power, sizeof(F) == 4 ? -252 : -2044));
+        const Exponential<F> e = whole_exponential(power, low);
+        return times_power(fma(x, e.less_one, x), max(e.power, -2044));
     }
 }
 

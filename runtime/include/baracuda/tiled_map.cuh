@@ -89,7 +89,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         const u32 pack = (part.x / SIZE ^ row / SIZE ^ row) % ACROSS;
         return (i * ROWS + row) * EDGE + pack * SIZE + part.x % SIZE;
     }
-    // The same s rows further down, from a row on whose number ends with as many zeros as s has digits.
+    // The same s rows further down, from a row on whose number is a multiple of a power of two above s.
     BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s % ACROSS * SIZE) + s * EDGE; }
 
     // A thread takes LINES neighbouring lines of a tile, then those at the same place FURTHER tiles on.
