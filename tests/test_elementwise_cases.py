@@ -88,6 +88,13 @@ CASES = [
     Case(QUOTIENTS, "floor_divide", {"a": [INF, 1, -1], "b": [1, 0, INF]}, {"y": [NAN, INF, -1]}),
     Case(POWERS, "pow", {"a": [0, 1, -2, -2], "b": [0, 0, 2, 3]}, {"y": [1, 1, 4, -8]}, dtypes=FLOATS),
     Case(POWERS, "pow", {"a": [-8], "b": [1 / 3]}, {"y": [NAN]}),
+    Case(
+        POWERS,
+        "pow",
+        {"a": [-1] * 4, "b": [2**23 - 0.5, 2**23 + 1, 2**24 - 1, 2**24]},
+        {"y": [NAN, -1, -1, 1]},
+        dtypes=("f32",),
+    ),
     Case(POWERS, "pow", {"a": [0, 1, 2, -2], "b": [0, 0, 3, 3]}, {"y": [1, 1, 8, -8]}, dtypes=INTEGERS),
     Case(
         POWERS,
