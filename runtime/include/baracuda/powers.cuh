@@ -1,8 +1,8 @@
 // Powers a^b to the precision of an element type T, as element.cuh has it, and what their gradients are made of.
 //
 // |a|^b is 2^(b log2(|a|)). In 16 bits the logarithm is right relatively, beside 1 too, where a large b magnifies its error.
-// In f32 it comes in two parts, for a normal number a whose power is a normal number; for others, and in f64, the library is
-// called, in f32 in a branch that a warp without them does not take.
+// In f32 it comes in two parts, for a normal a whose power is a normal number; others call the library, in a branch that a warp
+// without them does not take, and so does f64.
 #pragma once
 #include <baracuda/element.cuh>
 
@@ -47,6 +47,7 @@ template <class T> BARACUDA_FN float short_power(float size, float b) {
 BARACUDA_FN Rounded<float> split_log2(float size) {
     const u32 bits = bit_cast<u32>(size), power = (bits - 0x3f3504f3u) & 0xff800000u;
     const float exponent = float(i32(power)) * 0x1p-23f, m = bit_cast<float>(bits - power);
+    // The inverse of 16 bits is one instruction: what t is off for that too is in its rest.
     const float past = m - 1.0f, sum = m + 1.0f, inverse = element_inverse<f16>(sum), t = past * inverse;
     const float t_rest = fma(-t, m - (sum - 1.0f), fma(-t, sum, past)) * inverse;
     const float first = t * 2.88539f, square = t * t, slope = fma(square, 2.88539f, 2.88539f);
@@ -114,18 +115,17 @@ template <class F> BARACUDA_RARE F pow_slope_of_any(F a, F b, F power) {
     return signbit(power) == signbit(a) ? size : -size;
 }
 
-// power / a for power = a^b, also where the power is no normal number: its size is that of a^(b - 1).
+// power / a for power = a^b, which is no NaN, also where it is no normal number: its size is that of a^(b - 1).
 template <class T> BARACUDA_FN compute_t<T> element_pow_slope(compute_t<T> a, compute_t<T> b, compute_t<T> power) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
         const u32 sign = (bit_cast<u32>(power) ^ bit_cast<u32>(a)) & 0x80000000u;
-        const float slope = bit_cast<float>(bit_cast<u32>(short_power<T>(abs(a), b - 1.0f)) ^ sign);
-        return isnan(power) ? power : slope;
+        return bit_cast<float>(bit_cast<u32>(short_power<T>(abs(a), b - 1.0f)) ^ sign);
     } else {
         constexpr F low = limits<F>::smallest_normal * F(64), high = F(1) / low;
         const F ratio = element_quotient<T>(power, a);
         const F least = min(abs(power), abs(ratio), abs(a)), most = max(abs(power), abs(ratio), abs(a));
-        return isnan(power) || (least >= low && most <= high) ? ratio : pow_slope_of_any(a, b, power);
+        return least >= low && most <= high ? ratio : pow_slope_of_any(a, b, power);
     }
 }
 
