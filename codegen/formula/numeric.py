@@ -211,9 +211,14 @@ def product_at_scale(xp: Any, x: Array, y: Array, scale: Array, z: Array, last: 
 
 
 def pow_slope(xp: Any, x: Array, y: Array, power: Array) -> Array:
-    """Compute abs(x)**(y - 1) with the sign of power / x."""
+    """Compute abs(x)**(y - 1) with the sign of power / x, NaN where power is."""
     size = xp.power(xp.abs(x), y - 1)
-    return xp.where(xp.signbit(power) == xp.signbit(x), size, -size)
+    return xp.where(xp.isnan(power), power, xp.where(xp.signbit(power) == xp.signbit(x), size, -size))
+
+
+def pow_log(xp: Any, x: Array, y: Array) -> Array:
+    """Compute log(abs(x)), whatever y is."""
+    return xp.log(xp.abs(x))
 
 
 def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:

@@ -1096,8 +1096,8 @@ class BinaryBackwardPlan(Plan):
     POW (f16, bf16, f32, f64): a to the power of b; of integers with a negative b the quotient without its
         fraction
         power = element_pow(a, b)
-        da = 0 if b == 0 else power if isnan(power) else dy * (element_pow_slope(a, b, power) * b)
-        db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_log_of_size(abs(a)))
+        da = (0 if b == 0 else dy) * (element_pow_slope(a, b, power) * b)
+        db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_pow_log(a, b))
 
     ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
         scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
