@@ -302,9 +302,34 @@ def test_the_document_agrees_with_the_kernels(
     for stem in programs:
         row_of = [row for row in rows if row.unit.endswith(f"/{stem}.cu")]
         lines_of = [cells for cells in table if cells[0].strip() == stem]
-        listed = [(d, v) for cells in lines_of for d in cells[-4].split() for v in cells[-3].split()]
+        listed = [(d, v) for cells in lines_of for d in cells[4].split() for v in cells[5].split()]
         assert listed == [(r.dtype, r.variant) for r in row_of]
         assert {cells[1] for cells in lines_of} == {row_of[0].plan}
+    cells_of = {cells[0].strip(): cells for cells in table}
+    for op in spec.ops.values():
+        for program in op.all_programs():
+            cells, taken = cells_of[program.stem], {*program.read, *program.takes}
+            backward = program.direction == "backward"
+            assert {*cells[6].split()} == (taken & {*op.family.forward} if backward else set())
+            assert all(name.rpartition(".")[2] in cells[10] for name in op.names.values())
+
+
+def test_the_document_is_a_page_of_the_docs(texts: dict[str, str]) -> None:
+    """A link, so that `check` covers the page and it lies there once."""
+    page = ROOT / "docs" / "OP-MATRIX.md"
+    assert page.resolve() == (GENERATED / "OP-MATRIX.md").resolve()
+    assert page.read_text(encoding="utf-8") == texts["OP-MATRIX.md"]
+
+
+def test_the_cells_of_the_document_are_whole(texts: dict[str, str]) -> None:
+    """A bar in a formula would end its cell."""
+    table = [line for line in texts["OP-MATRIX.md"].splitlines() if line.startswith("| ")]
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {13}
+
+
+def test_every_op_says_what_others_call_it(spec: Spec) -> None:
+    """All but what has no name elsewhere."""
+    assert [op.name for op in spec.ops.values() if not op.names] == ["geglu_tanh"]
 
 
 def test_the_document_explains_every_variant(texts: dict[str, str], rows: list[KernelRow]) -> None:

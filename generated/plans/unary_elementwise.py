@@ -99,7 +99,7 @@ class UnaryBackwardArgs:
     Attributes:
         dy: gradient of y; of shape shape.
         x: the forward's input; None for NEG, FRAC, DEG2RAD, RAD2DEG; of shape shape.
-        dx: gradient of x; may be exactly dy; of shape shape.
+        dx: gradient of x; may be exactly dy or x; of shape shape.
     """
 
     dy: Any
@@ -3254,7 +3254,7 @@ class UnaryParamBackwardArgs:
     Attributes:
         dy: gradient of y; of shape shape.
         x: the forward's input; of shape shape.
-        dx: gradient of x; may be exactly dy; of shape shape.
+        dx: gradient of x; may be exactly dy or x; of shape shape.
     """
 
     dy: Any
@@ -4336,7 +4336,8 @@ class PReluBackwardArgs:
         slope: the forward's slope; of shape slope_shape.
         dx: gradient of x; may be exactly dy or x where slope is not broadcast; None: not wanted; of shape
             shape.
-        dslope: gradient of slope, summed over its broadcast axes; None: not wanted; of shape slope_shape.
+        dslope: gradient of slope, summed over its broadcast axes; may be exactly an input where slope is
+            not broadcast; None: not wanted; of shape slope_shape.
     """
 
     dy: Any
