@@ -204,6 +204,25 @@ def test_an_entry_is_short(spec: Spec) -> None:
     assert max(count for name, count in counts.items() if name not in LONGEST_ENTRIES) <= 2 * ENTRY_LINES
 
 
+def test_a_bound_beyond_four_has_its_reason() -> None:
+    """Of functions element by element: beside the bound, as docs/numerics.md says."""
+    text = (ROOT / "ops.yaml").read_text(encoding="utf-8")
+    maps = re.split(r"\n(?=  \w+:\n)", text)
+    plain = {name for name, family in load_spec().families.items() if family.template == "map"}
+    found = 0
+    for entry in maps:
+        own = re.match(r"  (\w+):\n", entry)
+        used = re.search(r"^    family: (\w+)$", entry, re.MULTILINE)
+        if own is None or (used[1] if used else own[1]) not in plain:
+            continue
+        for line in re.findall(r"^.*\bulp:.*$", entry, re.MULTILINE):
+            bounds = re.findall(r"(?:f32|f64|float): ([\d.]+)", line)
+            if max(map(float, bounds), default=0) > 4:
+                found += 1
+                assert "#" in line, f"{own[1]}: {line.strip()}"
+    assert found > 10
+
+
 def test_a_template_is_short() -> None:
     counts = {
         path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in TEMPLATES.glob("*.j2")
