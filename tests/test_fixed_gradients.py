@@ -7,7 +7,7 @@ from devices import each_op, share
 
 from baracuda.codegen import verify
 
-#: One that changes nothing, one that rounds, large and small ones; none that is special, which other tests have.
+#: One that changes nothing, one that rounds, a large and a small one; other tests have special ones.
 GRADIENTS = (1.0, -0.37, 300.0, 0.0021)
 
 
