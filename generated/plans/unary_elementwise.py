@@ -223,7 +223,8 @@ class UnaryPlan(Plan):
     FRAC (f16, bf16, f32, f64): x minus trunc(x)
         y = x - trunc(x)
 
-    STEP (f16, bf16, f32, f64): 1 for positive numbers, else 0, and NaN for NaN
+    STEP (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): 1 for positive numbers, else 0, and NaN for
+        NaN
         y = 1 if x > 0 else 0 if x <= 0 else x
 
     DEG2RAD (f16, bf16, f32, f64): degrees as radians
@@ -983,7 +984,7 @@ class UnaryPlan(Plan):
         UnaryKind.STEP: OpRecord(
             name="step",
             source="unary_elementwise/step.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
