@@ -56,7 +56,8 @@ class Descriptor:
             if value is None and name in self.DEFAULTS:
                 value = getattr(self, self.DEFAULTS[name])
             elif value is None and rule == "f64" and self.NUMBERS:
-                value = self.NUMBERS[self.kind.value].get(name)
+                # A kind of another plan has none here, and `select` names those that this one has.
+                value = self.NUMBERS.get(self.kind.value, {}).get(name)
                 if value is None:
                     continue
             normal = self._normal(name, rule, value)
@@ -198,7 +199,7 @@ class Descriptor:
                     raise InvalidProblem(f"{where}: {self._wrong_axis(name, axis, rank)}")
             if len(set(axes)) != len(axes):
                 raise InvalidProblem(f"{where}: {name} is {axes}, want each axis once")
-        if self.NUMBERS:
+        if self.kind.value in self.NUMBERS:
             known = self.NUMBERS[self.kind.value]
             for name, rule in self.RULES.items():
                 if rule == "f64" and name not in known and getattr(self, name) is not None:

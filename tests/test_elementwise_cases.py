@@ -27,6 +27,9 @@ ANGLES = f"{GITHUB}/pytorch/pytorch/issues/45605"
 ZEROS = f"{GITHUB}/pytorch/pytorch/issues/186901"
 NEAR_ZERO = f"{GITHUB}/ggml-org/ggml/pull/1515"
 CASTS = f"{GITHUB}/pytorch/pytorch/issues/180159"
+TAILS = f"{GITHUB}/pytorch/pytorch/issues/187806"
+ENDS = f"{GITHUB}/tenstorrent/tt-metal/issues/53279"
+SUBNORMAL = f"{GITHUB}/cupy/cupy/issues/8382"
 
 
 @dataclass
@@ -148,6 +151,79 @@ CASES = [
         {"y": [9.999999889e-09, 9.999949748e-06, -9.999999989e-09]},
         dtypes=("f32",),
         ulp=4,
+    ),
+    *(
+        Case(
+            NEAR_ZERO,
+            op,
+            {"x": [-1e-8, -1e-5]},
+            {"y": [-9.99999988882e-09, -9.9999497467e-06]},
+            dtypes=("f32",),
+            ulp=4,
+        )
+        for op in ("elu", "celu")
+    ),
+    Case(
+        NEAR_ZERO,
+        "softplus",
+        {"x": [-100, 1e-8, 0]},
+        {"y": [3.720075976020836e-44, 0.6931471855599453, 0.6931471805599453]},
+        ulp=4,
+    ),
+    Case(
+        NEAR_ZERO, "log_sigmoid", {"x": [100, 0]}, {"y": [-3.720075976020836e-44, -0.6931471805599453]}, ulp=4
+    ),
+    Case(
+        TAILS,
+        "gelu",
+        {"x": [-5, -6, -8, 2]},
+        {"y": [-1.4332578593959695e-06, -5.9195258702261885e-09, -4.976768459417427e-15, 1.9544997361036416]},
+        ulp=4,
+    ),
+    Case(
+        TAILS,
+        "gelu_tanh",
+        {"x": [-5, -6, -8, 2]},
+        {"y": [-2.291796196629506e-07, -8.439646700762297e-11, -3.1077829375011112e-21, 1.954597694087775]},
+        ulp=4,
+    ),
+    Case(
+        ENDS,
+        "lerp_tensor",
+        {"a": [1e8, 1e8, 1, 2], "b": [1, 1, 5, 7], "c": [1, 0, 0.25, 0.75]},
+        {"y": [1, 1e8, 2, 5.75]},
+    ),
+    Case(
+        ENDS,
+        "lerp_tensor",
+        {"dy": [1, 1], "a": [1, 2], "b": [5, 7], "c": [0.25, 0.75]},
+        {"da": [0.75, 0.25], "db": [0.25, 0.75], "dc": [4, 5]},
+        "backward",
+        FLOATS,
+    ),
+    Case(
+        SUBNORMAL,
+        "mul",
+        {"a": [1.17549435e-38, 1.4e-45], "b": [0.5, 2]},
+        {"y": [5.877472e-39, 2.8e-45]},
+        dtypes=("f32",),
+    ),
+    Case(
+        SUBNORMAL,
+        "div",
+        {"a": [1.17549435e-38, 2.8e-45], "b": [2, 2]},
+        {"y": [5.877472e-39, 1.4e-45]},
+        dtypes=("f32",),
+    ),
+    Case(SUBNORMAL, "exp", {"x": [-100]}, {"y": [3.720075976020836e-44]}, dtypes=("f32",), ulp=4),
+    Case(
+        TIES,
+        "clamp_scalar",
+        {"dy": [1, 1, 1, 1], "x": [0, 1, -1, 2]},
+        {"dx": [1, 1, 0, 0]},
+        "backward",
+        FLOATS,
+        fields={"param": 0.0, "param2": 1.0},
     ),
     Case(
         CASTS,

@@ -204,6 +204,25 @@ def test_an_entry_is_short(spec: Spec) -> None:
     assert max(count for name, count in counts.items() if name not in LONGEST_ENTRIES) <= 2 * ENTRY_LINES
 
 
+def test_a_bound_beyond_four_has_its_reason() -> None:
+    """Of functions element by element: beside the bound, as docs/numerics.md says."""
+    text = (ROOT / "ops.yaml").read_text(encoding="utf-8")
+    maps = re.split(r"\n(?=  \w+:\n)", text)
+    plain = {name for name, family in load_spec().families.items() if family.template == "map"}
+    found = 0
+    for entry in maps:
+        own = re.match(r"  (\w+):\n", entry)
+        used = re.search(r"^    family: (\w+)$", entry, re.MULTILINE)
+        if own is None or (used[1] if used else own[1]) not in plain:
+            continue
+        for line in re.findall(r"^.*\bulp:.*$", entry, re.MULTILINE):
+            bounds = re.findall(r"(?:f32|f64|float): ([\d.]+)", line)
+            if max(map(float, bounds), default=0) > 4:
+                found += 1
+                assert "#" in line, f"{own[1]}: {line.strip()}"
+    assert found > 10
+
+
 def test_a_template_is_short() -> None:
     counts = {
         path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in TEMPLATES.glob("*.j2")
@@ -302,9 +321,34 @@ def test_the_document_agrees_with_the_kernels(
     for stem in programs:
         row_of = [row for row in rows if row.unit.endswith(f"/{stem}.cu")]
         lines_of = [cells for cells in table if cells[0].strip() == stem]
-        listed = [(d, v) for cells in lines_of for d in cells[-4].split() for v in cells[-3].split()]
+        listed = [(d, v) for cells in lines_of for d in cells[4].split() for v in cells[5].split()]
         assert listed == [(r.dtype, r.variant) for r in row_of]
         assert {cells[1] for cells in lines_of} == {row_of[0].plan}
+    cells_of = {cells[0].strip(): cells for cells in table}
+    for op in spec.ops.values():
+        for program in op.all_programs():
+            cells, taken = cells_of[program.stem], {*program.read, *program.takes}
+            backward = program.direction == "backward"
+            assert {*cells[6].split()} == (taken & {*op.family.forward} if backward else set())
+            assert all(name.rpartition(".")[2] in cells[10] for name in op.names.values())
+
+
+def test_the_document_is_a_page_of_the_docs(texts: dict[str, str]) -> None:
+    """A link, so that `check` covers the page and it lies there once."""
+    page = ROOT / "docs" / "OP-MATRIX.md"
+    assert page.resolve() == (GENERATED / "OP-MATRIX.md").resolve()
+    assert page.read_text(encoding="utf-8") == texts["OP-MATRIX.md"]
+
+
+def test_the_cells_of_the_document_are_whole(texts: dict[str, str]) -> None:
+    """A bar in a formula would end its cell."""
+    table = [line for line in texts["OP-MATRIX.md"].splitlines() if line.startswith("| ")]
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in table} == {13}
+
+
+def test_every_op_says_what_others_call_it(spec: Spec) -> None:
+    """All but what has no name elsewhere."""
+    assert [op.name for op in spec.ops.values() if not op.names] == ["geglu_tanh"]
 
 
 def test_the_document_explains_every_variant(texts: dict[str, str], rows: list[KernelRow]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from devices import (
     aggregating,
+    checkout_spec,
     each_kernel_program,
     each_plan,
     each_program,
@@ -135,6 +136,18 @@ def test_the_kind_of_another_plan():
     for kind in ("isclose", bc.BinaryCmpKind.ISCLOSE):
         with pytest.raises(Unsupported, match=r"kind is .*isclose.*, which is a BinaryCmpKind, want one of"):
             bc.BinaryDescriptor(kind=kind, shape=(2,), element="f32")
+
+
+@each_plan()
+def test_a_kind_that_shares_the_enum(good, op, direction):
+    """`exp` is a function of one number, but not one of `UnaryParamPlan`'s."""
+    families = {known.kind: known.family for known in checkout_spec().ops.values()}
+    plan = good.problem.plan_class
+    own = {known.kind for known in checkout_spec().ops.values() if known.family.plan == op.family.plan}
+    shared = {kind for kind, family in families.items() if family.kind == op.family.kind}
+    for kind in sorted(shared - own):
+        with pytest.raises(Unsupported, match=rf"^{plan.__name__}: kind is {kind.lower()}, want one of"):
+            plan.select(Stream.host(), good.problem.descriptor(kind=kind))
 
 
 @each_plan()

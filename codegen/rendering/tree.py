@@ -114,25 +114,36 @@ def _elsewhere(op: Op, place: str) -> str:
     """The whole name of an op in another library."""
     name = op.names[place]
     if place == "crate":
-        return f"{op.family.kind}::{name}"
+        return name if "::" in name or name.endswith("Plan") else f"{op.family.kind}::{name}"
     if place == "jax":
         return f"jax.{name}" if name.startswith(("nn.", "lax.", "scipy.", "numpy.")) else f"jax.numpy.{name}"
     return name if name.startswith("scipy.") else f"{place}.{name}"
+
+
+def _taken(program: Program) -> tuple[str, ...]:
+    """The tensors that a program reads or its contract asks for."""
+    return tuple(dict.fromkeys((*program.read, *program.takes)))
 
 
 def _matrix_document(spec: Spec) -> str:
     rows = []
     for op, program, dtypes, names in _grouped(spec):
         results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.written]
+        summed, forward = summed_outputs(op, program), op.family.forward
+        backward = program.direction == "backward"
         rows.append(
             {
                 "op": program.stem,
                 "plan": op.family.plan_class(program.direction),
                 "kind": op.kind,
-                "formula": "; ".join(f"`{' '.join(line.split())}`" for line in results),
+                # A bar would end the cell, in code too.
+                "formula": "; ".join(f"`{' '.join(line.split())}`" for line in results).replace("|", "\\|"),
                 "dtypes": " ".join(dtypes),
                 "variants": " ".join(names),
                 "ulp": " ".join(f"{op.bounds(program.direction)[dtype]:g}" for dtype in dtypes),
+                "saved": " ".join(name for name in _taken(program) if backward and name in forward),
+                "deterministic": "yes",
+                "batch_invariant": " ".join(name for name in program.written if name not in summed),
                 "names": ", ".join(f"`{_elsewhere(op, place)}`" for place in op.names),
             }
         )

@@ -82,7 +82,7 @@ class BinaryParamArgs:
     Attributes:
         a: first operand; of shape a_shape.
         b: second operand; of shape b_shape.
-        y: result; of shape shape.
+        y: result; may be exactly a or b; of shape shape.
     """
 
     a: Any
@@ -96,8 +96,10 @@ class BinaryParamBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        da: gradient of a, summed over its broadcast axes; None: not wanted; of shape a_shape.
-        db: gradient of b, summed over its broadcast axes; None: not wanted; of shape b_shape.
+        da: gradient of a, summed over its broadcast axes; may be exactly dy where nothing is summed;
+            None: not wanted; of shape a_shape.
+        db: gradient of b, summed over its broadcast axes; may be exactly dy where nothing is summed;
+            None: not wanted; of shape b_shape.
     """
 
     dy: Any

@@ -169,7 +169,7 @@ class TernaryPlan(Plan):
         y = a + c * (b - a) if not isfinite(c) else a if c == 0 else b if c == 1 else mixed if (a < 0) != (b <
             0) else between
 
-    FMA (f16, bf16, f32, f64): a * b + c, rounded once
+    FMA (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a * b + c, rounded once
         y = fma(a, b, c)
 
     ADDCMUL (f16, bf16, f32, f64, i8, i16, i32, i64, u8): a + factor * b * c
@@ -235,7 +235,7 @@ class TernaryPlan(Plan):
         TernaryKind.FMA: OpRecord(
             name="fma",
             source="ternary_elementwise/fma.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"),
             inputs=("a", "b", "c"),
             row_inputs=(),
             outputs=("y",),

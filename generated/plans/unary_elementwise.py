@@ -99,7 +99,7 @@ class UnaryBackwardArgs:
     Attributes:
         dy: gradient of y; of shape shape.
         x: the forward's input; None for NEG, FRAC, DEG2RAD, RAD2DEG; of shape shape.
-        dx: gradient of x; may be exactly dy; of shape shape.
+        dx: gradient of x; may be exactly dy or x; of shape shape.
     """
 
     dy: Any
@@ -223,7 +223,8 @@ class UnaryPlan(Plan):
     FRAC (f16, bf16, f32, f64): x minus trunc(x)
         y = x - trunc(x)
 
-    STEP (f16, bf16, f32, f64): 1 for positive numbers, else 0, and NaN for NaN
+    STEP (f16, bf16, f32, f64, i8, i16, i32, i64, u8, bool): 1 for positive numbers, else 0, and NaN for
+        NaN
         y = 1 if x > 0 else 0 if x <= 0 else x
 
     DEG2RAD (f16, bf16, f32, f64): degrees as radians
@@ -983,7 +984,7 @@ class UnaryPlan(Plan):
         UnaryKind.STEP: OpRecord(
             name="step",
             source="unary_elementwise/step.cu",
-            dtypes=("f16", "bf16", "f32", "f64"),
+            dtypes=("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"),
             inputs=("x",),
             row_inputs=(),
             outputs=("y",),
@@ -3254,7 +3255,7 @@ class UnaryParamBackwardArgs:
     Attributes:
         dy: gradient of y; of shape shape.
         x: the forward's input; of shape shape.
-        dx: gradient of x; may be exactly dy; of shape shape.
+        dx: gradient of x; may be exactly dy or x; of shape shape.
     """
 
     dy: Any
@@ -4336,7 +4337,8 @@ class PReluBackwardArgs:
         slope: the forward's slope; of shape slope_shape.
         dx: gradient of x; may be exactly dy or x where slope is not broadcast; None: not wanted; of shape
             shape.
-        dslope: gradient of slope, summed over its broadcast axes; None: not wanted; of shape slope_shape.
+        dslope: gradient of slope, summed over its broadcast axes; may be exactly an input where slope is
+            not broadcast; None: not wanted; of shape slope_shape.
     """
 
     dy: Any
