@@ -261,10 +261,7 @@ _TABLE = (
         2,
         3,
         numeric.exp_times,
-        "x * e**(power + low) for power <= 25, a small low, no huge x, where the exponential may underflow",
-    ),
-    _element(
-        "element_bell_times", 2, 2, numeric.bell_times, "x * e**(-a * a / 2) for no huge x and abs(a) <= 60"
+        "x * e**(power + low) for power <= 25, a small low, abs(x) < 2**12, where the exponential may underflow",
     ),
     _element("element_bell_product", 3, 3, numeric.bell_product, "x * y * e**(-a * a / 2) for abs(a) <= 60"),
     _element("element_tanh", 1, 1, plain("tanh"), "hyperbolic tangent"),
@@ -286,10 +283,27 @@ _TABLE = (
         3,
         3,
         numeric.pow_slope,
-        "power / x for power = x**y, where the power may over- or underflow; NaN where it is",
+        "x**(y - 1) for power = x**y; NaN where that is, any finite number for y = 0",
         "powers.cuh",
     ),
     _element("element_pow_log", 2, 2, numeric.pow_log, "log(abs(x)) where x**y is a number", "powers.cuh"),
+    _element("element_ratio", 2, 2, numeric.quotient, "x / y of any numbers", "ratios.cuh"),
+    _element(
+        "element_ratio_product",
+        3,
+        3,
+        numeric.scaled_ratio,
+        "x * y / z**2, whatever may over- or underflow on the way",
+        "ratios.cuh",
+    ),
+    _element(
+        "element_over_square",
+        4,
+        4,
+        numeric.over_square,
+        "x * y / (a**2 + b**2) likewise, with abs(y) one of abs(a) and abs(b); 0 where both are 0",
+        "ratios.cuh",
+    ),
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
     _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
     _element("element_log", 1, 1, plain("log"), "natural logarithm"),
@@ -297,13 +311,7 @@ _TABLE = (
     _element(
         "element_quotient", 2, 2, numeric.quotient, "x / y, both finite, where 2**-120 <= abs(y) <= 2**120"
     ),
-    _element(
-        "element_mills_moment",
-        1,
-        1,
-        specials.mills_moment,
-        "a * ndtr(-a) * exp(a * a / 2) for an a of at least 0",
-    ),
+    _element("element_tail_moment", 1, 1, specials.tail_moment, "a * ndtr(-a) for 0 <= a <= 60"),
     _element(
         "element_mills_excess",
         1,

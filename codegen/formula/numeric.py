@@ -211,9 +211,10 @@ def product_at_scale(xp: Any, x: Array, y: Array, scale: Array, z: Array, last: 
 
 
 def pow_slope(xp: Any, x: Array, y: Array, power: Array) -> Array:
-    """Compute abs(x)**(y - 1) with the sign of power / x, NaN where power is."""
+    """Compute x**(y - 1), also where y - 1 rounds to another parity, and NaN where power is."""
     size = xp.power(xp.abs(x), y - 1)
-    return xp.where(xp.isnan(power), power, xp.where(xp.signbit(power) == xp.signbit(x), size, -size))
+    is_positive = (y != xp.trunc(y)) | (xp.signbit(power) == xp.signbit(x))
+    return xp.where(xp.isnan(power), power, xp.where(is_positive, size, -size))
 
 
 def pow_log(xp: Any, x: Array, y: Array) -> Array:
@@ -225,6 +226,15 @@ def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
     """Compute x * y / z**2 with the exponents apart."""
     parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z) / mantissa(xp, z)
     return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) - 2 * exponent(xp, z))
+
+
+def over_square(xp: Any, x: Array, y: Array, a: Array, b: Array) -> Array:
+    """Compute x * y / (a**2 + b**2), 0 at the origin, with the exponents apart."""
+    longer = xp.maximum(xp.abs(a), xp.abs(b))
+    scale = ldexp(xp, xp.ones_like(longer), -exponent(xp, longer))
+    square = (a * scale) ** 2 + (b * scale) ** 2
+    inverse = xp.where(xp.isinf(square), 0, 1 / xp.where(square == 0, 1, square))
+    return xp.where(longer == 0, 0, product_at_scale(xp, x, y, scale, inverse, scale))
 
 
 def exp_product(xp: Any, x: Array, y: Array, power: Array, low: Array | float = 0) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .numeric import Array, at_pole, by_mpmath, is_wide
+from .numeric import Array, at_pole, bell_times, by_mpmath, is_wide
 
 
 def _infinite(xp: Any, x: Array) -> Array:
@@ -323,9 +323,9 @@ def log_sigmoid(xp: Any, x: Array) -> Array:
     return -log1pexp(xp, -x)
 
 
-def mills_moment(xp: Any, a: Array) -> Array:
-    """Compute a * ndtr(-a) * exp(a * a / 2)."""
-    return a * mills(xp, a)
+def tail_moment(xp: Any, a: Array) -> Array:
+    """Compute a * ndtr(-a)."""
+    return bell_times(xp, a * mills(xp, a), a)
 
 
 def mills_excess(xp: Any, a: Array) -> Array:

@@ -1082,8 +1082,8 @@ class BinaryBackwardPlan(Plan):
         db = dy * a
 
     DIV (f16, bf16, f32, f64): a / b
-        da = dy / b
-        db = -scaled_ratio(dy, a, b)
+        da = element_ratio(dy, b)
+        db = -element_ratio_product(dy, a, b)
 
     FMOD (f16, bf16, f32, f64): remainder of a / b with the sign of a, exact; of integers 0 where b is 0;
         the crate's Remainder
@@ -1102,14 +1102,8 @@ class BinaryBackwardPlan(Plan):
         db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_pow_log(a, b))
 
     ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
-        scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
-        p = a * scale
-        q = b * scale
-        square = p * p + q * q
-        at_origin = a == 0 and b == 0
-        inverse = 0 if isinf(square) else element_inverse(square)
-        da = 0 if at_origin else product_at_scale(dy, b, scale, inverse, scale)
-        db = 0 if at_origin else -product_at_scale(dy, a, scale, inverse, scale)
+        da = element_over_square(dy, b, a, b)
+        db = element_over_square(dy, -a, a, b)
 
     HYPOT (f16, bf16, f32, f64): length of the vector (a, b), with gradient 0 at the origin
         scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))

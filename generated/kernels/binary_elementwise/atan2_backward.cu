@@ -1,17 +1,11 @@
 // atan2_backward: gradients of angle of the point (b, a), with gradient 0 at the origin.
-//   scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
-//   p = a * scale
-//   q = b * scale
-//   square = p * p + q * q
-//   at_origin = a == 0 and b == 0
-//   inverse = 0 if isinf(square) else element_inverse(square)
-//   da = 0 if at_origin else product_at_scale(dy, b, scale, inverse, scale)
-//   db = 0 if at_origin else -product_at_scale(dy, a, scale, inverse, scale)
+//   da = element_over_square(dy, b, a, b)
+//   db = element_over_square(dy, -a, a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/element.cuh>
+#include <baracuda/ratios.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -23,15 +17,8 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        const A scale = baracuda::normal_scale(baracuda::clamp(baracuda::max(baracuda::abs(a), baracuda::abs(b)),
-            A(2) * A(baracuda::limits<T>::smallest_normal), A(baracuda::limits<T>::max_value) / A(4)));
-        const A p = a * scale;
-        const A q = b * scale;
-        const A square = p * p + q * q;
-        const bool at_origin = (a == A(0)) & (b == A(0));
-        const A inverse = baracuda::isinf(square) ? A(0) : baracuda::element_inverse<T>(square);
-        out[0] = at_origin ? A(0) : baracuda::product_at_scale(dy, b, scale, inverse, scale);
-        out[1] = at_origin ? A(0) : -baracuda::product_at_scale(dy, a, scale, inverse, scale);
+        out[0] = baracuda::element_over_square<T>(dy, b, a, b);
+        out[1] = baracuda::element_over_square<T>(dy, -a, a, b);
     }
 };
 

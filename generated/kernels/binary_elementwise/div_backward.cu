@@ -1,10 +1,11 @@
 // div_backward: gradients of a / b.
-//   da = dy / b
-//   db = -scaled_ratio(dy, a, b)
+//   da = element_ratio(dy, b)
+//   db = -element_ratio_product(dy, a, b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/ratios.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -16,8 +17,8 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        out[0] = dy / b;
-        out[1] = -baracuda::scaled_ratio(dy, a, b);
+        out[0] = baracuda::element_ratio<T>(dy, b);
+        out[1] = -baracuda::element_ratio_product<T>(dy, a, b);
     }
 };
 

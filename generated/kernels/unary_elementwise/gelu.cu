@@ -1,7 +1,6 @@
 // gelu: x times ndtr(x); Hendrycks and Gimpel 2016.
 //   a = min(abs(x), 60)
-//   tail = element_bell_times(element_mills_moment(a), a)
-//   y = max(x, -0.0) - tail
+//   y = max(x, -0.0) - element_tail_moment(a)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,8 +15,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A a = baracuda::min(baracuda::abs(x), A(60));
-        const A tail = baracuda::element_bell_times<T>(baracuda::element_mills_moment<T>(a), a);
-        out[0] = baracuda::max(x, A(-0.0)) - tail;
+        out[0] = baracuda::max(x, A(-0.0)) - baracuda::element_tail_moment<T>(a);
     }
 };
 

@@ -96,14 +96,13 @@ template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> powe
     }
 }
 
-// x * exp(power + low) for a power of at most 25 and an |x| below 2^36 (f64: 2^900), right where the exponential alone is no
-// normal number.
+// x * exp(power + low) for a power of at most 25 and an |x| below 2^36 (f64: 2^900; in 16 bits 2^12), right where the
+// exponential alone is no normal number. In 16 bits it is element_exp_addend's: what that lacks below 2^-149 no result shows.
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
-        const float half = exp2_normal(power * 0.72134752f);
-        return (x * half) * half;
+        return x * element_exp_addend<T>(power);
     } else if constexpr (sizeof(F) == 4) {
         const WholeExponential e = whole_exponential(power, low);
         return fma(x, e.less_one, x) * lifted_power(e.count) * 0x1p-60f;
@@ -114,20 +113,15 @@ BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, c
 }
 
 // x * exp(-a^2 / 2) for an |x| below 2^36, as element_exp_times has it, and an |a| of at most 60.
-template <class T> BARACUDA_FN compute_t<T> element_bell_times(compute_t<T> x, compute_t<T> a) {
-    using F = compute_t<T>;
-    if constexpr (is_short<T>) {
-        const float half = exp2_normal(a * (a * -0.36067376f));
-        return (x * half) * half;
-    } else if constexpr (sizeof(F) == 4) {
-        using Of = ExpOf<float>;
-        const float half = a * -0.5f, count = fma(a * half, 1.442695f, Of::shift) - Of::shift;
-        const float rest = fma(count, -Of::low, fma(a, half, count * -Of::high));  // the product is exact where it counts
-        return fma(x, short_expm1(rest), x) * lifted_power(count) * 0x1p-60f;
-    } else {
-        const F half = a * F(-0.5), power = a * half;
-        return element_exp_times<T>(x, power, fma(a, half, -power));
-    }
+BARACUDA_FN float bell_times(float x, float a) {
+    using Of = ExpOf<float>;
+    const float half = a * -0.5f, count = fma(a * half, 1.442695f, Of::shift) - Of::shift;
+    const float rest = fma(count, -Of::low, fma(a, half, count * -Of::high));  // the product is exact where it counts
+    return fma(x, short_expm1(rest), x) * lifted_power(count) * 0x1p-60f;
+}
+BARACUDA_FN double bell_times(double x, double a) {
+    const double half = a * -0.5, power = a * half;
+    return element_exp_times<double>(x, power, fma(a, half, -power));
 }
 
 // x * y * exp(-a^2 / 2), as element_exp_product has it, for an |a| of at most 60.
@@ -214,23 +208,28 @@ template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) 
     }
 }
 
-// a * ndtr(-a) * exp(a^2 / 2) for a >= 0: a times Mills' ratio over sqrt(2 pi). The shorter ones are minimax for a <= 14.6,
-// where the exponential has left nothing of any product. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is
-// ever less beside it, written as one fraction, whose parts share the rounding of one polynomial; 7/8 keeps both below a
-// power of two for a small a.
-template <class T> BARACUDA_FN compute_t<T> element_mills_moment(compute_t<T> a) {
-    if constexpr (is_same<T, bf16>) {
-        const float over = polynomial(a, 0.4996879f, 0.16058276f, 2.4550306e-4f);
-        return element_quotient<T>(a * over, polynomial(a, 1.0f, 1.1076185f, 0.41874012f));
-    } else if constexpr (is_short<T>) {
-        const float over = polynomial(a, 0.50001255f, 0.27912911f, 0.06288861f);
-        return element_quotient<T>(a * over, polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f));
+// a * ndtr(-a) for 0 <= a <= 60: exp(-a^2 / 2) times a times Mills' ratio over sqrt(2 pi), which changes slowly. In 16 bits
+// that is a minimax fraction for a <= 14.6, where the exponential has left nothing; 2^8 lifts the exponential to a normal
+// number wherever there is a result. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is ever less beside it, written as one fraction,
+// whose parts share the rounding of one polynomial; 7/8 keeps both below a power of two for a small a.
+template <class T> BARACUDA_FN compute_t<T> element_tail_moment(compute_t<T> a) {
+    if constexpr (is_short<T>) {
+        constexpr float low = 0x1p-8f;
+        float over, under;
+        if constexpr (is_same<T, bf16>) {
+            over = polynomial(a, 0.4996879f * low, 0.16058276f * low, 2.4550306e-4f * low);
+            under = polynomial(a, 1.0f, 1.1076185f, 0.41874012f);
+        } else {
+            over = polynomial(a, 0.50001255f * low, 0.27912911f * low, 0.06288861f * low);
+            under = polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f);
+        }
+        return element_quotient<T>(a * over, under) * exp2_normal(fma(a, a * -0.72134752f, 8.0f));
     } else if constexpr (sizeof(a) == 4) {
         const float over = polynomial(a, 1.75f, 1.1041527f, 0.36497396f, 0.065614894f, 0.0054929634f);
         const float under = polynomial(a, 0.875f, 0.95057726f, 0.49586505f, 0.14975172f, 0.026187226f, 0.0021911638f);
-        return element_quotient<T>(a * under, fma(a * under, 2.5066283f, over));
+        return bell_times(element_quotient<T>(a * under, fma(a * under, 2.5066283f, over)), a);
     } else {
-        return a * mills_ratio(a);
+        return bell_times(a * mills_ratio(a), a);
     }
 }
 

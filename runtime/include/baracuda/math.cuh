@@ -74,6 +74,17 @@ BARACUDA_FN double cbrt(double x) { return ::cbrt(x); }
 #else
 BARACUDA_FN double cbrt(double x) { return double(::cbrtl(x)); }
 #endif
+// Of a signalling NaN the GNU C library's power of 0 is no 1.
+#if BARACUDA_ON_DEVICE
+#define BARACUDA_POWER(F, name) \
+    BARACUDA_FN F pow(F x, F y) { return ::name(x, y); }
+#else
+#define BARACUDA_POWER(F, name) \
+    BARACUDA_FN F pow(F x, F y) { return x == F(1) || y == F(0) ? F(1) : ::name(x, y); }
+#endif
+BARACUDA_POWER(float, powf)
+BARACUDA_POWER(double, pow)
+#undef BARACUDA_POWER
 }  // namespace detail
 
 // Functions that CUDA and the C library both have.
@@ -113,7 +124,7 @@ BARACUDA_MATH_1(ceil, ceilf, ceil)
 BARACUDA_MATH_1(trunc, truncf, trunc)
 BARACUDA_MATH_1(round, rintf, rint)
 BARACUDA_MATH_2(atan2, atan2f, atan2)
-BARACUDA_MATH_2(pow, powf, pow)
+BARACUDA_MATH_2(pow, baracuda::detail::pow, baracuda::detail::pow)
 BARACUDA_MATH_2(fmod, fmodf, fmod)
 BARACUDA_MATH_2(copysign, copysignf, copysign)
 BARACUDA_MATH_2(nextafter, nextafterf, nextafter)

@@ -136,22 +136,24 @@ template <class F> BARACUDA_FN F pow_of_one_less(F a, F b) {
     const F log_size = log(clamp(size, limits<F>::smallest_subnormal, limits<F>::max_value));
     return pow(size, e) * (F(1) + clamp(rest * log_size, F(-0.001), F(0.001)));
 }
-// power / a for power = a^b where a or the power is no normal number, or an extreme one.
+// a^(b - 1) for power = a^b where a or the power is no normal number, or an extreme one.
 template <class F> BARACUDA_RARE F pow_slope_of_any(F a, F b, F power) {
     const F size = b == F(0) ? F(1) : pow_of_one_less(a, b);
-    return isnan(power) ? power : signbit(power) == signbit(a) ? size : -size;
+    return isnan(power) ? power : b != trunc(b) || signbit(power) == signbit(a) ? size : -size;
 }
 
-// power / a for power = a^b, also where it is no normal number: its size is that of a^(b - 1). NaN where the power is, and any
-// finite number where b is 0.
+// a^(b - 1) for power = a^b, whose quotient it is: NaN where the power is, and any finite number where b is 0.
 template <class T> BARACUDA_FN compute_t<T> element_pow_slope(compute_t<T> a, compute_t<T> b, compute_t<T> power) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
-        const float log2 = short_log2_for(a, Parity<T>(b));
+        const Parity<T> parity(b);
+        const float log2 = short_log2_for(a, parity);
         // b - 1 is 0 or at least 2^-11: beside the bounds its power is 0, infinite or, of 0, 1, as beside infinities.
-        const float size = short_exp2_product<T>(b - 1.0f, clamp(log2, -0x1p20f, 0x1p20f));
-        const u32 size_bits = bit_cast<u32>(bool((b == 0.0f) | (log2 == 0.0f)) ? 1.0f : size);
-        return bit_cast<float>(size_bits ^ ((bit_cast<u32>(power) ^ bit_cast<u32>(a)) & 0x80000000u));
+        const float slope = short_exp2_product<T>(b - 1.0f, clamp(log2, -0x1p20f, 0x1p20f));
+        const float size = bool((b == 0.0f) | (log2 == 0.0f)) ? 1.0f : slope;
+        // One less is odd where b is even.
+        const u32 sign = parity.has_fraction ? 0u : 0x80000000u;
+        return bit_cast<float>(bit_cast<u32>(size) ^ (bit_cast<u32>(a) & ~parity.odd_sign & sign));
     } else {
         constexpr F high = sizeof(F) == 4 ? F(0x1p62) : F(0x1p510), low = F(1) / high;
         const F size = abs(a), power_size = abs(power);
