@@ -20,10 +20,11 @@ struct Formula {
         const A gelu_tanh_u = gelu_tanh_p - A(1.5957691669464111);
         const A gelu_tanh_rest = baracuda::fma(gelu_tanh_t, A(0.07135481387376785), -gelu_tanh_u)
             - (gelu_tanh_p - gelu_tanh_u - A(1.5957691669464111))
-                + (baracuda::fma(gelu_tanh_a, gelu_tanh_a, -gelu_tanh_t) * A(0.07135481387376785)
-                    + (gelu_tanh_t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
+                + baracuda::fma(baracuda::fma(gelu_tanh_a, gelu_tanh_a, -gelu_tanh_t), A(0.07135481387376785),
+                    baracuda::fma(gelu_tanh_t, A(2.3988323959931355e-09), A(-4.534068042105272e-08)));
         const A gelu_tanh_v = gelu_tanh_a * gelu_tanh_p;
-        const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v) + gelu_tanh_a * gelu_tanh_rest;
+        const A gelu_tanh_low = baracuda::fma(gelu_tanh_a, gelu_tanh_rest,
+            baracuda::fma(gelu_tanh_a, gelu_tanh_p, -gelu_tanh_v));
         const A gelu_tanh_z = baracuda::element_exp_addend<T>(-gelu_tanh_v, -gelu_tanh_low);
         const A gelu_tanh_r = baracuda::element_inverse<T>(A(1) + gelu_tanh_z);
         const A gelu_tanh_value = (b >= A(0) ? b

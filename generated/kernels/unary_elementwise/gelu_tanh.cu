@@ -3,10 +3,10 @@
 //   t = a * a
 //   p = fma(t, 0.07135481387376785, 1.5957691669464111)
 //   u = p - 1.5957691669464111
-//   rest = fma(t, 0.07135481387376785, -u) - (p - u - 1.5957691669464111) + (fma(a, a, -t) * 0.07135481387376785 + (t *
-//       2.3988323959931355e-09 + -4.5340680421052719e-08))
+//   rest = fma(t, 0.07135481387376785, -u) - (p - u - 1.5957691669464111) + fma(fma(a, a, -t), 0.07135481387376785,
+//       fma(t, 2.3988323959931355e-09, -4.5340680421052719e-08))
 //   v = a * p
-//   low = fma(a, p, -v) + a * rest
+//   low = fma(a, rest, fma(a, p, -v))
 //   z = element_exp_addend(-v, -low)
 //   r = element_inverse(1 + z)
 //   y = (x if x >= 0 else element_exp_times(-a, -v, -low)) * r
@@ -28,10 +28,10 @@ struct Formula {
         const A p = baracuda::fma(t, A(0.07135481387376785), A(1.5957691669464111));
         const A u = p - A(1.5957691669464111);
         const A rest = baracuda::fma(t, A(0.07135481387376785), -u) - (p - u - A(1.5957691669464111))
-            + (baracuda::fma(a, a, -t) * A(0.07135481387376785)
-                + (t * A(2.3988323959931355e-09) + A(-4.534068042105272e-08)));
+            + baracuda::fma(baracuda::fma(a, a, -t), A(0.07135481387376785),
+                baracuda::fma(t, A(2.3988323959931355e-09), A(-4.534068042105272e-08)));
         const A v = a * p;
-        const A low = baracuda::fma(a, p, -v) + a * rest;
+        const A low = baracuda::fma(a, rest, baracuda::fma(a, p, -v));
         const A z = baracuda::element_exp_addend<T>(-v, -low);
         const A r = baracuda::element_inverse<T>(A(1) + z);
         out[0] = (x >= A(0) ? x : baracuda::element_exp_times<T>(-a, -v, -low)) * r;
