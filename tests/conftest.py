@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="check layouts, shapes, runs and faults of every op, not of one for each form of kernel, "
         "and in every dtype, where else the dtypes of an op share them; and all of the cases that are alike; "
-        "host kernels of maps with the package's flags, not unoptimised",
+        "host kernels with the package's flags, not optimised less",
     )
 
 
