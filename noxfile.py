@@ -51,7 +51,9 @@ def wants_cuda(session: nox.Session) -> bool:
 
 def install(session: nox.Session, *extras: str) -> None:
     """Install the checkout with extras, editable, so that the tests see the very files that are edited."""
-    session.install("-e", f".[{','.join(extras)}]" if extras else ".")
+    # What is imported is compiled once, then, and kept: most of what is installed never is.
+    session.env["PYTHONDONTWRITEBYTECODE"] = ""
+    session.install("--no-compile", "-e", f".[{','.join(extras)}]" if extras else ".")
 
 
 def has_driver() -> bool:

@@ -10,11 +10,12 @@ _HOMES = {
     "load_spec": "spec",
     "SpecError": "problems",
     "render": "rendering",
+    "render_kernels": "rendering",
     "kernels": "matrix",
     "describe": "description",
 }
 
-__all__ = ["SpecError", "describe", "kernels", "load_spec", "render"]
+__all__ = ["SpecError", "describe", "kernels", "load_spec", "render", "render_kernels"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="check layouts, shapes, runs and faults of every op, not of one for each form of kernel, "
         "and in every dtype, where else the dtypes of an op share them; and all of the cases that are alike; "
-        "host kernels of maps with the package's flags, not unoptimised",
+        "host kernels with the package's flags, not optimised less",
     )
 
 
@@ -46,6 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "cuda" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    # What was collected stays: no garbage collection need look through it again.
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -308,12 +308,9 @@ def load_bundle(number: int, device: Device) -> None:
     members = bundles()[number]
     rows = [row for member in members for row in _rows_of()[member]]
     early, late = ([row for row in rows if _waits(row) is waits] for waits in (False, True))
-    maps = all(checkout_spec().ops[name].family.template == "map" for name, _ in members)
-    for quick in (True, False):
-        # Sums run so long that optimising them pays.
-        rows = [row for row in early if (maps and not _full and not _is_sum(row)) is quick]
-        with unoptimised() if quick else contextlib.nullcontext():
-            _load_together(rows, device, alone=len(members) == 1)
+    for level in dict.fromkeys(map(_level, early)):
+        with compiled_at(*level):
+            _load_together([row for row in early if _level(row) == level], device, alone=len(members) == 1)
     if _full and late:
         preload([*dict.fromkeys(unit_of(row) for row in late)], device)
 
@@ -326,12 +323,20 @@ def _load_together(rows: Sequence[KernelRow], device: Device, *, alone: bool) ->
         preload([*dict.fromkeys(unit_of(row) for row in rows)], device)
 
 
+def _level(row: KernelRow) -> tuple[str, ...]:
+    """How much a kernel is optimised, beyond the package's flags: it pays where kernels run long."""
+    family = checkout_spec().ops[row.op].family
+    if _full or family.tiles:
+        return ()
+    return ("-O0",) if family.template == "map" and not _is_sum(row) else ("-Og",)
+
+
 @contextlib.contextmanager
-def unoptimised() -> Iterator[None]:
-    """Host kernels are compiled as they stand: optimising most takes longer than all runs of the tests."""
+def compiled_at(*level: str) -> Iterator[None]:
+    """Host kernels are compiled with another level: optimising takes longer than all runs of the tests."""
 
     def flags(compiler: host_compiler.Compiler) -> tuple[str, ...]:
-        return (*host_compiler.compile_flags(compiler), "-O0")
+        return (*host_compiler.compile_flags(compiler), *level)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_compile, "compile_flags", flags)

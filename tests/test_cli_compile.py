@@ -65,7 +65,7 @@ def two_kernels(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> list[Row]
     texts = {"kernels/copy.cu": KERNEL, "kernels/other.cu": KERNEL + "// another text, so another key\n"}
     monkeypatch.setattr(codegen, "load_spec", lambda spec: None, raising=False)
     monkeypatch.setattr(codegen, "kernels", lambda model: rows, raising=False)
-    monkeypatch.setattr(codegen, "render", lambda model: texts, raising=False)
+    monkeypatch.setattr(codegen, "render_kernels", lambda *_: texts, raising=False)
     return rows
 
 
@@ -88,7 +88,7 @@ def test_compile_goes_on_after_a_failure(
     two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch, fresh_cache: Path
 ) -> None:
     texts = {"kernels/copy.cu": "this is no C++", "kernels/other.cu": KERNEL}
-    monkeypatch.setattr(codegen, "render", lambda model: texts, raising=False)
+    monkeypatch.setattr(codegen, "render_kernels", lambda *_: texts, raising=False)
     result = run("compile", "--arch", "compute_80")
     assert result.exit_code == 1
     assert "1 of 2 units compiled" in result.output
@@ -142,7 +142,7 @@ def test_no_pack_is_written_where_a_unit_fails(
     two_kernels: list[Row], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     texts = {"kernels/copy.cu": "this is no C++", "kernels/other.cu": KERNEL}
-    monkeypatch.setattr(codegen, "render", lambda model: texts, raising=False)
+    monkeypatch.setattr(codegen, "render_kernels", lambda *_: texts, raising=False)
     path = tmp_path / "kernels.pack"
     path.write_text("of before")
     result = run("compile", "--arch", "sm_90", "--pack", path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from devices import all_rows, checkout_spec, each_kernel_program, each_kind, late, turn, unoptimised
+from devices import all_rows, checkout_spec, compiled_at, each_kernel_program, each_kind, late, turn
 from packages import generated_files, with_header, write_package
 
 from baracuda import kernels as kernels_of_plans
@@ -274,14 +275,14 @@ def test_an_output_that_is_a_little_off(tree, folder, spec, backend, monkeypatch
         return re.sub(r"(FN A \w+\(.*\) const \{ return )(.+)(; \})", r"\1(\2) * A(1.01)\3", text)
 
     package = mutant(tree, folder, op, direction, change, f"off_{op.stem(direction)}")
-    with unoptimised():  # the first runs show it
+    with compiled_at("-O0"):  # the first runs show it
         assert shows(spec, backend, monkeypatch, op, direction, package)
 
 
 @each_kernel_program(where=lambda op, direction: "flipped" in formula_faults(op, direction))
 def test_an_operator_that_is_flipped(tree, folder, spec, backend, monkeypatch, op, direction):
     package = mutant(tree, folder, op, direction, flip, f"flip_{op.stem(direction)}")
-    with unoptimised():  # the first runs show it
+    with compiled_at("-O0"):  # the first runs show it
         assert shows(spec, backend, monkeypatch, op, direction, package)
 
 
@@ -372,8 +373,8 @@ def test_a_header_with_a_fault(tree, folder, device, spec, backend, monkeypatch,
         source = source_of(op, direction)
         files = {**tree, source: with_header(tree[source], header, broken)}
         packages[op.stem(direction)] = op, direction, write_package(folder, name, files)
-    for small in (True, False):
-        for op, direction, package in packages.values():
+    with compiled_at("-Og"):
+        for small, (op, direction, package) in itertools.product((True, False), packages.values()):
             if shows(spec, backend, monkeypatch, op, direction, package, long=True, small=(small,)):
                 return
     pytest.fail(f"nothing showed the fault {old!r} -> {new!r} in {header}")

@@ -241,7 +241,7 @@ def compile_all(
 
 def chosen_units(spec: Path | None, ops: Sequence[str], dtypes: Sequence[str] = ()) -> list[Unit]:
     """Return the units of the spec's kernels, each once; raise for an op or dtype that the spec lacks."""
-    from baracuda.codegen import kernels, load_spec, render
+    from baracuda.codegen import kernels, load_spec, render_kernels
     from baracuda.compile.unit import Unit
 
     model = load_spec(spec)
@@ -254,7 +254,7 @@ def chosen_units(spec: Path | None, ops: Sequence[str], dtypes: Sequence[str] = 
     rows = [row for row in rows if (not ops or row.op in ops) and (not dtypes or row.dtype in dtypes)]
     if not rows:
         raise BadInput(f"no kernel of {', '.join(ops)} has dtype {', '.join(dtypes)}")
-    texts = render(model)
+    texts = render_kernels(model, {row.op for row in rows})
     # Several variants share a unit; a dict keeps each once, in the order of the matrix.
     units: dict[tuple[str, tuple[tuple[str, str], ...]], Unit] = {}
     for row in rows:

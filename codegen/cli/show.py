@@ -26,7 +26,7 @@ COLUMNS = ("plan", "direction", "options", "dtype", "variant", "symbol")
 )
 def show(spec: Path | None, op: str, source: bool) -> None:
     """Print what the spec says of OP, the kernels it gives and their source."""
-    from baracuda.codegen import describe, kernels, load_spec, render
+    from baracuda.codegen import describe, kernels, load_spec, render_kernels
 
     model = load_spec(spec)
     rows = kernels(model)
@@ -38,7 +38,7 @@ def show(spec: Path | None, op: str, source: bool) -> None:
     click.echo(table(COLUMNS, [[getattr(row, column) for column in COLUMNS] for row in own]))
     if not source:
         return
-    texts = render(model)
+    texts = render_kernels(model, [op])
     for unit in dict.fromkeys(row.unit for row in own):
         click.echo(f"\n==> {unit}")
         click.echo(texts[unit].rstrip())

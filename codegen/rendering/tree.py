@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
@@ -49,9 +49,7 @@ def render(spec: Spec) -> dict[str, str]:
     files["plans/__init__.py"] = fill(
         "plans_init.py.j2", banner=banner("plans_init.py.j2"), exports=sorted(exports)
     )
-    for op in spec.ops.values():
-        for program in op.all_programs():
-            files[f"kernels/{source_path(op, program)}"] = render_kernel(op, program)
+    files |= render_kernels(spec, spec.ops)
     # With what the spec needs beside it, so that the package can list, show and compile itself.
     for op in spec.ops.values():
         own = own_templates(op.family.own_template) if op.family.own_template else {}
@@ -59,6 +57,16 @@ def render(spec: Spec) -> dict[str, str]:
     names = sorted([*files, "manifest.json"])
     files["manifest.json"] = json.dumps({"files": names}, indent=2) + "\n"
     return files
+
+
+def render_kernels(spec: Spec, ops: Collection[str]) -> dict[str, str]:
+    """The kernels of some ops, by the paths of the whole tree."""
+    return {
+        f"kernels/{source_path(op, program)}": render_kernel(op, program)
+        for op in spec.ops.values()
+        if op.name in ops
+        for program in op.all_programs()
+    }
 
 
 def _kinds(spec: Spec) -> str:

@@ -130,11 +130,19 @@ def widened(values: Any) -> Any:
 
 def ulp(element: str, values: Any) -> Any:
     """The distance between neighbouring numbers of a kind at the magnitude of `values`; subnormals count."""
+    size = np.minimum(np.abs(np.asarray(values, WIDE)), FORMATS[element].largest)
+    return _ulp_within(element, np.where(np.isnan(size), 0, size))
+
+
+def _ulp_within(element: str, size: Any) -> Any:
+    """`ulp` of magnitudes that the kind holds; anything of others."""
     kind = FORMATS[element]
-    size = np.minimum(np.abs(np.asarray(values, WIDE)), kind.largest)
-    _, exponent = np.frexp(size)
-    exponent = np.where(np.isfinite(size) & (size > 0), exponent, kind.least)
-    return _powers(element)[np.maximum(exponent - kind.bits, kind.least) - kind.least]
+    near = size.astype(np.float64)  # whose exponents are found several times faster
+    part, exponent = np.frexp(near)
+    # A power of two may have been rounded up to.
+    exponent = np.where(part == 0.5, np.frexp(size)[1], exponent) if np.any(part == 0.5) else exponent
+    exponent = np.where(near > 0, exponent, kind.least)
+    return _powers(element)[np.clip(exponent - kind.bits, kind.least, kind.most - kind.bits) - kind.least]
 
 
 @functools.cache
@@ -163,20 +171,30 @@ def ulp_errors(element: str, got: Any, want: Any, scale: Any = None) -> Any:
         raise ValueError(f"got shape {got.shape}, want {want.shape}")
     if is_whole(element):
         return np.where(got.astype(WIDE) == want, WIDE(0), WIDE("inf"))
-    kind = FORMATS[element]
-    edge = np.ldexp(WIDE(1), kind.most)
     with np.errstate(all="ignore"):
-        size = np.abs(want) if scale is None else np.fmax(np.abs(want), np.abs(np.asarray(scale, WIDE)))
-        unit = ulp(element, size)
-        errors = np.abs(np.clip(got, -edge, edge) - np.clip(want, -edge, edge)) / unit
-    alike = (np.isnan(got) & np.isnan(want)) | (np.isinf(want) & (got == want))
-    if scale is not None:
-        limit = FORMATS[COMPUTE[element]].largest
-        alike |= (size > limit) & np.isfinite(size) & ~np.isfinite(got)
+        size = np.fabs(want)  # without a branch, as `abs` is not
+        size = size if scale is None else np.fmax(size, np.fabs(np.asarray(scale, WIDE)))
+        plain = (size <= FORMATS[element].largest) & np.isfinite(got) & np.isfinite(want)
+        errors = np.asarray(np.fabs(got - want) / _ulp_within(element, size))
+    if not np.all(plain):
+        alike = (np.isnan(got) & np.isnan(want)) | (np.isinf(want) & (got == want))
+        errors[alike] = 0
+        rest = ~(plain | alike)
+        errors[rest] = _odd_errors(element, got[rest], want[rest], size[rest], scale is not None)
+    return errors
+
+
+def _odd_errors(element: str, got: Any, want: Any, size: Any, scaled: bool) -> Any:
+    """What `ulp_errors` says beyond the range, and of what is no number, where the two are not alike."""
+    edge = np.ldexp(WIDE(1), FORMATS[element].most)
+    with np.errstate(all="ignore"):
+        errors = np.abs(np.clip(got, -edge, edge) - np.clip(want, -edge, edge)) / ulp(element, size)
+    limit = FORMATS[COMPUTE[element]].largest
+    overflows = (size > limit) & np.isfinite(size) & ~np.isfinite(got) & scaled
     special = np.isnan(got) | np.isnan(want) | np.isinf(want)
     # Beside an infinite scale every error would be small.
     special |= ~np.isfinite(size) & (got != want)
-    return np.where(alike, WIDE(0), np.where(special, WIDE("inf"), errors))
+    return np.where(overflows, WIDE(0), np.where(special, WIDE("inf"), errors))
 
 
 def largest_error(element: str, got: Any, want: Any, scale: Any = None) -> float:
