@@ -286,7 +286,15 @@ _TABLE = (
         "x**(y - 1) for power = x**y; NaN where that is, any finite number for y = 0",
         "powers.cuh",
     ),
-    _element("element_pow_log", 2, 2, numeric.pow_log, "log(abs(x)) where x**y is a number", "powers.cuh"),
+    _element(
+        "element_early_log",
+        1,
+        1,
+        plain("log"),
+        "what `element_late_log` makes log(x) of for x >= 0, of which f32 takes all before other functions are called",
+        "powers.cuh",
+    ),
+    _element("element_late_log", 1, 1, plain("positive"), "log(x) of `element_early_log(x)`", "powers.cuh"),
     _element("element_ratio", 2, 2, numeric.quotient, "x / y of any numbers", "ratios.cuh"),
     _element(
         "element_ratio_product",

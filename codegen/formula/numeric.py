@@ -217,11 +217,6 @@ def pow_slope(xp: Any, x: Array, y: Array, power: Array) -> Array:
     return xp.where(xp.isnan(power), power, xp.where(is_positive, size, -size))
 
 
-def pow_log(xp: Any, x: Array, y: Array) -> Array:
-    """Compute log(abs(x)), whatever y is."""
-    return xp.log(xp.abs(x))
-
-
 def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
     """Compute x * y / z**2 with the exponents apart."""
     parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z) / mantissa(xp, z)

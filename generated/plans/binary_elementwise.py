@@ -1097,9 +1097,10 @@ class BinaryBackwardPlan(Plan):
 
     POW (f16, bf16, f32, f64): a to the power of b; of integers with a negative b the quotient without its
         fraction
+        early = element_early_log(abs(a))
         power = element_pow(a, b)
         da = (0 if b == 0 else dy) * (element_pow_slope(a, b, power) * b)
-        db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_pow_log(a, b))
+        db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_late_log(early))
 
     ATAN2 (f16, bf16, f32, f64): angle of the point (b, a), with gradient 0 at the origin
         da = element_over_square(dy, b, a, b)

@@ -1,7 +1,8 @@
 // pow_backward: gradients of a to the power of b; of integers with a negative b the quotient without its fraction.
+//   early = element_early_log(abs(a))
 //   power = element_pow(a, b)
 //   da = (0 if b == 0 else dy) * (element_pow_slope(a, b, power) * b)
-//   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_pow_log(a, b))
+//   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_late_log(early))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
@@ -18,10 +19,11 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
+        const A early = baracuda::element_early_log<T>(baracuda::abs(a));
         const A power = baracuda::element_pow<T>(a, b);
         out[0] = (b == A(0) ? A(0) : dy) * (baracuda::element_pow_slope<T>(a, b, power) * b);
         out[1] = ((a == A(0)) & (b >= A(0))) ? A(0)
-            : (a < A(0) ? baracuda::nan<A> : dy * (power * baracuda::element_pow_log<T>(a, b)));
+            : (a < A(0) ? baracuda::nan<A> : dy * (power * baracuda::element_late_log<T>(early)));
     }
 };
 

@@ -116,17 +116,21 @@ template <class T> BARACUDA_FN compute_t<T> element_pow(compute_t<T> a, compute_
     }
 }
 
-// The natural logarithm of |a| where a^b is a number, in 16 bits beside 1 as well.
-template <class T> BARACUDA_FN compute_t<T> element_pow_log(compute_t<T> a, compute_t<T> b) {
-    const compute_t<T> size = abs(a);
-    if constexpr (sizeof(size) == 8) return log(size);
-    else if constexpr (is_short<T>) return short_log2<T>(size) * 0.6931472f;
+// The natural logarithm of a number of at least 0, in two parts of which the first is best taken before other functions are
+// called: in f32 it is all of it, for the compiler gives what it shares with a power to it.
+template <class T> BARACUDA_FN compute_t<T> element_early_log(compute_t<T> size) {
+    if constexpr (!is_same<T, float>) return size;
     else {
         const Rounded<float> log2 = split_log2(size);
         const float near = fma(log2.value, 0.6931472f, log2.rest * 0.6931472f);
         const float far = fma(log2_far_from_one<f16>(size * 0x1p24f), 0.6931472f, -24.0f * 0.6931472f);
         return is_positive_normal(size) ? near : far;
     }
+}
+template <class T> BARACUDA_FN compute_t<T> element_late_log(compute_t<T> early) {
+    if constexpr (sizeof(early) == 8) return log(early);
+    else if constexpr (is_short<T>) return short_log2<T>(early) * 0.6931472f;
+    else return early;
 }
 
 // |a|^(b - 1). The rest is what b - 1 lost to rounding, which the power would magnify.
