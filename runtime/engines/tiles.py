@@ -14,8 +14,9 @@ from baracuda.shapes import numel
 
 __all__ = ["Operand", "Tiles", "pack_axis", "tiles_for"]
 
-#: ACROSS of tiled_map.cuh: the packs of a tile's row.
-ACROSS = 8
+#: ROWS and ACROSS of tiled_map.cuh: the packs of the tiles that a block holds, an input.
+ROWS, ACROSS = 128, 8
+TILE_BYTES = ROWS * ACROSS * 16
 #: Shared memory that every GPU has for a block, beside what the system takes.
 MOST_SHARED = 96 * 1024
 #: Where fewer of a block's elements are there, one of `1 / LEAST_FILLED`, tiles cost more than they save.
@@ -35,11 +36,6 @@ class Operand:
     given: bool
     output: bool
     aligned: bool
-
-
-def tiled_rows(inputs: int, size: int) -> int:
-    """The rows of the tiles that a block holds of each input, as tiled_map.cuh has them."""
-    return 64 if inputs >= 3 and size == 8 else 128
 
 
 def takes_packs(walk: Walk, axis: int, place: int, operand: Operand, size: int) -> bool:
@@ -92,18 +88,18 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
     if not others:
         return None
     other = max(others, key=lambda axis: (others[axis], axis))
-    inputs = sum(not operand.output for operand in operands)
-    edge, rows = ACROSS * size, tiled_rows(inputs, size)
+    edge = ACROSS * size
     extents = (walk.extents[last], walk.extents[other])
     outer = [axis for axis in range(walk.rank) if axis not in (last, other)]
     rest = Walk(tuple(walk.extents[a] for a in outer), tuple(walk.strides[a] for a in outer))
     # Side by side along Y, so that more of a line is read at once, or along X where that takes fewer blocks.
-    along = min((1, 0), key=lambda axis: prod(_blocks(extents, edge, rows, axis)))
-    blocks = _blocks(extents, edge, rows, along)
+    along = min((1, 0), key=lambda axis: prod(_blocks(extents, edge, axis)))
+    blocks = _blocks(extents, edge, along)
     step = (0, edge) if along else (edge, 0)
     grid = prod(blocks) * numel(rest.extents)
-    shared = inputs * rows * ACROSS * 16
-    filled = prod(extents) * LEAST_FILLED >= prod(blocks) * rows * edge
+    inputs = sum(not operand.output for operand in operands)
+    shared = inputs * TILE_BYTES
+    filled = prod(extents) * LEAST_FILLED >= prod(blocks) * ROWS * edge
     steps = (*walk.strides[last], *walk.strides[other])
     if not filled or max(grid, *extents, *map(abs, steps)) > INT32_MAX or shared > MOST_SHARED:
         return None
@@ -126,9 +122,9 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
     return Tiles(grid, shared, layout, values)
 
 
-def _blocks(extents: tuple[int, int], edge: int, rows: int, along: int) -> list[int]:
+def _blocks(extents: tuple[int, int], edge: int, along: int) -> list[int]:
     """The blocks along each axis, where each takes its tiles side by side along one."""
-    return [ceil_div(extent, rows if axis == along else edge) for axis, extent in enumerate(extents)]
+    return [ceil_div(extent, ROWS if axis == along else edge) for axis, extent in enumerate(extents)]
 
 
 def _fast_axis(walk: Walk, place: int) -> int:

@@ -16,10 +16,6 @@ BARACUDA_FN constexpr int tiled_at_once(int operands, int bytes) {
     return operands == 2 && bytes < 8 ? bytes == 4 ? 8 : 6 : operands <= 4 || bytes == 4 ? 4 : 0;
 }
 
-// Rows of the tiles that a block holds of each input, each a row of 128 bytes. Several inputs of 16 bits have fewer, which takes
-// fewer registers, so that more blocks are there at once.
-BARACUDA_FN constexpr u32 tiled_rows(int inputs, u32 size) { return inputs >= 3 && size == 8 ? 64 : 128; }
-
 // Bit i of `packed`: input i takes 16-byte packs along its fast axis; bit IN: all outputs do.
 template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     const void* in[IN];
@@ -38,7 +34,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     static constexpr u32 ACROSS = 8;  // packs of a tile's row: 128 bytes
     using Packs = InputPacks<T, int(SIZE), IN, FLAGS>;
     static constexpr u32 EDGE = ACROSS * SIZE;
-    static constexpr u32 ROWS = tiled_rows(IN, SIZE);
+    static constexpr u32 ROWS = 128;  // of all tiles of a block
     static constexpr u32 PACKS = ROWS * ACROSS;
     static constexpr u32 STEPS = PACKS / MAP_THREADS;
     static constexpr u32 AT_ONCE = 4;
