@@ -22,8 +22,8 @@ template <class T> BARACUDA_FN float log2_far_from_one(float x) {
 }
 
 // The same in 16 bits. Beside 1, where a large exponent magnifies its error, it is in f16 a polynomial, within 2^-21 relatively.
-// The instruction is within 2^-22 absolutely there: beside 1 - 2^-8, the next number of bf16, a power that is still a number is
-// within 2^-8, a last place.
+// The instruction is within 2^-22 absolutely there: of 1 - 2^-8, the number of bf16 next to 1, a power that is still a number is
+// within 2^-8 then, which is less than a last place.
 template <class T> BARACUDA_FN float short_log2(float x) {
     const float far = log2_far_from_one<T>(x);
     if constexpr (limits<T>::epsilon >= 0x1p-7f) return far;
