@@ -120,6 +120,7 @@ class OpRecord:
         sum_inputs: of outputs of a map that may be sums, those of `inputs` that they depend on, if not all.
         column_outputs: tensors with an element a column, each a sum over the rows.
         packs: of 16 bytes that a thread of a contiguous map takes.
+        half_packs: the same for elements of 16 bits.
         tiles: the tiles of attention, an element kind.
     """
 
@@ -150,6 +151,7 @@ class OpRecord:
     sum_inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
     packs: int = 1
+    half_packs: int = 1
     tiles: Mapping[str, TileRecord] = field(default_factory=dict)
 
 

@@ -194,6 +194,7 @@ def _form(op: Any, direction: str) -> Any:
             program.outputs,
             tuple(sorted({value.kind for value in program.attributes})),
             program.packs,
+            program.half_packs,
         )
         for program in programs
     )

@@ -106,6 +106,7 @@ def _map_holes(op: Op, program: Program) -> dict[str, Any]:
         "inputs": program.inputs,
         "flags": program.flags,
         "packs": program.packs,
+        "half_packs": program.half_packs,
         "sizes": ", ".join(map(str, sizes)),
         "outputs": program.outputs,
         "attributes": _attributes(program.attributes),

@@ -411,6 +411,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "flags": _tuple(program.flags) if program.flags else "",
         "target": op.family.target() or "",
         "packs": program.packs,
+        "half_packs": program.half_packs,
         "sum_inputs": {
             name: _tuple(reads)
             for name in (summed_outputs(op, program) if op.family.template == "map" else ())

@@ -173,6 +173,7 @@ class Program:
         column_results: formulas of `column_outputs`.
         ulp: error bounds a dtype, where they are not the op's.
         packs: of 16 bytes that a thread of a contiguous map takes.
+        half_packs: the same for elements of 16 bits.
         number: what formulas see of elements: compute, or whole where all dtypes are those of integers.
     """
 
@@ -204,6 +205,7 @@ class Program:
     known_values: Mapping[str, str] = field(default_factory=dict)
     ulp: Mapping[str, float] = field(default_factory=dict)
     packs: int = 1
+    half_packs: int = 1
     number: str = "compute"
 
     @property

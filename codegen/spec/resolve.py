@@ -261,9 +261,15 @@ def _resolve_op(
             if program is None:
                 failed = True
                 break
-            program = replace(program, ulp=_bounds(block.ulp, dtypes, where, problems), packs=block.packs)
-            if block.packs > 1 and family.template != "map":
-                problems.add((*where, "packs"), f"{family.template} has none", "leave it out")
+            program = replace(
+                program,
+                ulp=_bounds(block.ulp, dtypes, where, problems),
+                packs=block.packs,
+                half_packs=block.half_packs or block.packs,
+            )
+            for word, packs in (("packs", block.packs), ("half_packs", block.half_packs or 1)):
+                if packs > 1 and family.template != "map":
+                    problems.add((*where, word), f"{family.template} has none", "leave it out")
             if direction in programs:
                 alternatives.append(program)
             else:
@@ -409,7 +415,7 @@ def _check_addition(block: schema.Direction, extra: schema.Direction, path: Path
     """What an option adds is not there without it, and depends on no other option."""
     if extra.ulp:
         problems.add((*path, "ulp"), "bounds are those of a whole direction", "beside the `by`")
-    if extra.packs > 1:
+    if extra.packs > 1 or extra.half_packs:
         problems.add((*path, "packs"), "packs are those of a whole direction", "beside the `by`")
     for name in extra.by:
         problems.add((*path, f"by {name}"), "a `by` inside a `by`", "beside it")
@@ -445,6 +451,7 @@ def _with_options(
             by=block.by,
             ulp=block.ulp,
             packs=block.packs,
+            half_packs=block.half_packs,
             outputs={**block.outputs, **extra.outputs},
         )
     return block, places

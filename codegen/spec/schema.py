@@ -269,6 +269,9 @@ class Direction(Model):
         description="packs of 16 bytes that a thread of a contiguous map takes: more than one where its "
         "formulas take so many instructions that few threads with more work each are faster",
     )
+    half_packs: Literal[1, 2, 4] | None = Field(
+        default=None, description="the same for elements of 16 bits, where that is another number"
+    )
     by: dict[str, dict[str, Direction]] = {}
     outputs: dict[Identifier, Expression] = {}
 

@@ -658,6 +658,7 @@ class BinaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             packs=2,
+            half_packs=2,
         ),
         BinaryKind.ATAN2: OpRecord(
             name="atan2",
@@ -676,6 +677,7 @@ class BinaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             packs=2,
+            half_packs=2,
         ),
         BinaryKind.HYPOT: OpRecord(
             name="hypot",

@@ -167,7 +167,8 @@ class MapEngine(Engine):
         # Contiguous elements that no pack begins with are strided ones, of which a thread takes several.
         if walk.rank == 0 or (aligned and walk.rank == 1 and all(step == 1 for step in walk.strides[0])):
             packs = count // size if aligned else 0
-            grid = ceil_div(packs + count - packs * size, THREADS * op.packs)
+            each = op.half_packs if self.problem.element.itemsize == 2 else op.packs
+            grid = ceil_div(packs + count - packs * size, THREADS * each)
             variant = self._variant("contig")
             return LaunchStep(variant, grid, f"{len(names)}P 2q", (*pointers, count, packs), self._tail)
         check_rank(self.problem, walk)
