@@ -319,7 +319,9 @@ _TABLE = (
     _element(
         "element_quotient", 2, 2, numeric.quotient, "x / y, both finite, where 2**-120 <= abs(y) <= 2**120"
     ),
-    _element("element_tail_moment", 1, 1, specials.tail_moment, "a * ndtr(-a) for 0 <= a <= 60"),
+    _element(
+        "element_less_tail_moment", 2, 2, specials.less_tail_moment, "x - y * ndtr(-y) for 0 <= y <= 60"
+    ),
     _element(
         "element_mills_excess",
         1,

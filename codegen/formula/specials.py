@@ -323,9 +323,9 @@ def log_sigmoid(xp: Any, x: Array) -> Array:
     return -log1pexp(xp, -x)
 
 
-def tail_moment(xp: Any, a: Array) -> Array:
-    """Compute a * ndtr(-a)."""
-    return bell_times(xp, a * mills(xp, a), a)
+def less_tail_moment(xp: Any, x: Array, a: Array) -> Array:
+    """Compute x - a * ndtr(-a)."""
+    return x - bell_times(xp, a * mills(xp, a), a)
 
 
 def mills_excess(xp: Any, a: Array) -> Array:

@@ -308,7 +308,7 @@ class UnaryPlan(Plan):
 
     GELU (f16, bf16, f32, f64): x times ndtr(x); Hendrycks and Gimpel 2016
         a = min(abs(x), 60)
-        y = max(x, -0.0) - element_tail_moment(a)
+        y = element_less_tail_moment(max(x, -0.0), a)
 
     GELU_TANH (f16, bf16, f32, f64): gelu by way of tanh, as GPT-2 has it; Hendrycks and Gimpel 2016
         a = min(abs(x), 40)

@@ -15,7 +15,7 @@ struct Formula {
         const A a = in[0];
         const A b = in[1];
         const A gelu_a = baracuda::min(baracuda::abs(b), A(60));
-        const A gelu_value = baracuda::max(b, A(-0.0)) - baracuda::element_tail_moment<T>(gelu_a);
+        const A gelu_value = baracuda::element_less_tail_moment<T>(baracuda::max(b, A(-0.0)), gelu_a);
         out[0] = a * gelu_value;
     }
 };

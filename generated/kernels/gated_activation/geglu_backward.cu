@@ -17,7 +17,7 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A gelu_a = baracuda::min(baracuda::abs(b), A(60));
-        const A gelu_value = baracuda::max(b, A(-0.0)) - baracuda::element_tail_moment<T>(gelu_a);
+        const A gelu_value = baracuda::element_less_tail_moment<T>(baracuda::max(b, A(-0.0)), gelu_a);
         const A gelu_backward_dy = dy * a;
         const A gelu_backward_tail = baracuda::element_bell_product<T>(b >= A(0) ? A(1) : gelu_backward_dy,
             baracuda::element_mills_excess<T>(gelu_a), gelu_a);

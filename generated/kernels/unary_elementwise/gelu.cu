@@ -1,6 +1,6 @@
 // gelu: x times ndtr(x); Hendrycks and Gimpel 2016.
 //   a = min(abs(x), 60)
-//   y = max(x, -0.0) - element_tail_moment(a)
+//   y = element_less_tail_moment(max(x, -0.0), a)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -15,7 +15,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A a = baracuda::min(baracuda::abs(x), A(60));
-        out[0] = baracuda::max(x, A(-0.0)) - baracuda::element_tail_moment<T>(a);
+        out[0] = baracuda::element_less_tail_moment<T>(baracuda::max(x, A(-0.0)), a);
     }
 };
 

@@ -208,11 +208,11 @@ template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) 
     }
 }
 
-// a * ndtr(-a) for 0 <= a <= 60: exp(-a^2 / 2) times a times Mills' ratio over sqrt(2 pi), which changes slowly. In 16 bits
+// x - a * ndtr(-a) for 0 <= a <= 60: less exp(-a^2 / 2) times a times Mills' ratio over sqrt(2 pi), which changes slowly. In 16 bits
 // that is a minimax fraction for a <= 14.6, where the exponential has left nothing; 2^8 lifts the exponential to a normal
 // number wherever there is a result. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is ever less beside it, written as one fraction,
 // whose parts share the rounding of one polynomial; 7/8 keeps both below a power of two for a small a.
-template <class T> BARACUDA_FN compute_t<T> element_tail_moment(compute_t<T> a) {
+template <class T> BARACUDA_FN compute_t<T> element_less_tail_moment(compute_t<T> x, compute_t<T> a) {
     if constexpr (is_short<T>) {
         constexpr float low = 0x1p-8f;
         float over, under;
@@ -223,13 +223,13 @@ template <class T> BARACUDA_FN compute_t<T> element_tail_moment(compute_t<T> a) 
             over = polynomial(a, 0.50001255f * low, 0.27912911f * low, 0.06288861f * low);
             under = polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f);
         }
-        return element_quotient<T>(a * over, under) * exp2_normal(fma(a, a * -0.72134752f, 8.0f));
+        return fma(-element_quotient<T>(a * over, under), exp2_normal(fma(a, a * -0.72134752f, 8.0f)), x);
     } else if constexpr (sizeof(a) == 4) {
         const float over = polynomial(a, 1.75f, 1.1041527f, 0.36497396f, 0.065614894f, 0.0054929634f);
         const float under = polynomial(a, 0.875f, 0.95057726f, 0.49586505f, 0.14975172f, 0.026187226f, 0.0021911638f);
-        return bell_times(element_quotient<T>(a * under, fma(a * under, 2.5066283f, over)), a);
+        return x - bell_times(element_quotient<T>(a * under, fma(a * under, 2.5066283f, over)), a);
     } else {
-        return bell_times(a * mills_ratio(a), a);
+        return x - bell_times(a * mills_ratio(a), a);
     }
 }
 
