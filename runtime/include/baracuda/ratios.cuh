@@ -59,8 +59,8 @@ BARACUDA_FN compute_t<T> element_over_square(compute_t<T> x, compute_t<T> y, com
         const float longer = bit_cast<float>(max(bit_cast<u32>(abs(a)), bit_cast<u32>(abs(b))));
         const float scale = near_scale(longer), p = a * scale, q = b * scale;
         const float slope = x * element_inverse<T>(fma(p, p, q * q)) * scale;
-        const bool is_short = (abs(p) < 0x1p-100f) | (abs(q) < 0x1p-100f), has_both = (a != 0.0f) & (b != 0.0f);
-        const bool is_lost = (is_short & has_both) | !(abs(slope) < inf<float>);
+        const bool is_tiny = (abs(p) < 0x1p-100f) | (abs(q) < 0x1p-100f), has_both = (a != 0.0f) & (b != 0.0f);
+        const bool is_lost = (is_tiny & has_both) | !(abs(slope) < inf<float>);
         return is_lost ? over_square_of_any(x, y, a, b) : slope * (y * scale);
     } else {
         return scaled_over_square(x, y, a, b);
