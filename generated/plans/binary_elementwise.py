@@ -1344,7 +1344,7 @@ class BinaryBackwardPlan(Plan):
             holds={
                 "da": (
                     "a == 0 or b == 0 or isinf(a) or not (min(steep, abs(b) * steep) < smallest_normal or "
-                    "max(steep, abs(b) * steep) > max_value)"
+                    "max(steep, abs(b) * steep) > max_value / 2)"
                 ),
                 "db": (
                     "abs(a) == 1 or a == 0 or isinf(a) or not (min(size, size * abs(log(abs(a)))) < "
