@@ -12,14 +12,23 @@ def function_table() -> str:
     return "\n".join(lines)
 
 
+#: Of functions whose descriptions name their arguments otherwise than x, y and z.
+ARGUMENTS = {
+    "ldexp": ("x", "exponent"),
+    "clamp": ("x", "low", "high"),
+    "fma": ("a", "b", "c"),
+    "remainder": ("a", "b"),
+    "floor_divide": ("a", "b"),
+    "product_at_scale": ("x", "y", "scale", "z", "last"),
+    "element_exp_product": ("x", "y", "power"),
+    "element_exp_times": ("x", "power"),
+    "element_bell_product": ("x", "y", "a"),
+    "element_over_square": ("x", "y", "a", "b"),
+}
+
+
 def _call(function: Function) -> str:
-    names = ["x", "y", "z"][: function.least]
-    if function.name == "ldexp":
-        names = ["x", "exponent"]
-    elif function.name == "clamp":
-        names = ["x", "low", "high"]
-    elif function.name in ("fma", "remainder", "floor_divide"):
-        names = ["a", "b", "c"][: function.least]
+    names = ARGUMENTS.get(function.name, ("x", "y", "z")[: function.least])
     return f"{function.name}({', '.join(names)}{', ...' if function.most is None else ''})"
 
 

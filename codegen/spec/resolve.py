@@ -267,8 +267,8 @@ def _resolve_op(
                 packs=block.packs,
                 half_packs=block.half_packs or block.packs,
             )
-            for word, packs in (("packs", block.packs), ("half_packs", block.half_packs or 1)):
-                if packs > 1 and family.template != "map":
+            for word, is_given in (("packs", block.packs > 1), ("half_packs", block.half_packs is not None)):
+                if is_given and family.template != "map":
                     problems.add((*where, word), f"{family.template} has none", "leave it out")
             if direction in programs:
                 alternatives.append(program)
