@@ -161,6 +161,7 @@ TURNED = [
     ((40, 3, 72), "rotated axes"),
     ((24, 2, 3, 88), "all axes permuted"),
     ((3, 68, 70), "transposed"),
+    ((144, 272), "transposed"),  # packs of 8-bit elements too
 ]
 #: Layouts of which the strided kernel takes packs, where rows are whole packs.
 IN_PACKS = ["sliced rows, aligned", "first axis expanded", "last axis expanded"]

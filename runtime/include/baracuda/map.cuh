@@ -51,9 +51,13 @@ template <class T, int SIZE, int IN, int FLAGS> struct InputPacks {
     Words number[IN > FLAGS ? IN - FLAGS : 1];
     FlagPack<T> flag[FLAGS > 0 ? FLAGS : 1];
 
+    BARACUDA_FN static constexpr int bytes(int i) { return i < IN - FLAGS ? int(sizeof(T)) : 1; }  // of an element
+    BARACUDA_FN void load(int i, const void* from) {
+        if (i < IN - FLAGS) number[i] = load_whole<Words>(from);
+        else flag[i - (IN - FLAGS)] = load_flag_pack<T>(from);
+    }
     BARACUDA_FN void load(const void* const (&from)[IN], int i, i64 index) {
-        if (i < IN - FLAGS) number[i] = load_whole<Words>(static_cast<const T*>(from[i]) + index);
-        else flag[i - (IN - FLAGS)] = load_flag_pack<T>(static_cast<const u8*>(from[i]) + index);
+        load(i, static_cast<const char*>(from[i]) + index * bytes(i));
     }
     // Every item the element at a place.
     BARACUDA_FN void spread(const void* const (&from)[IN], int i, i64 index) {

@@ -54,12 +54,11 @@ template <class T> struct Parity {
     BARACUDA_FN float signed_as(float size_power, float a) const {
         return bit_cast<float>(bit_cast<u32>(size_power) ^ (bit_cast<u32>(a) & odd_sign));
     }
+    // A power of |a| for a b with a fraction: NaN where a^b is, which is of a negative number.
+    BARACUDA_FN static float of_fraction(float size_power, float a) {
+        return bool((a < 0.0f) & (a > -inf<float>)) ? nan<float> : size_power;
+    }
 };
-// log2(|a|) in 16 bits, NaN where a^b is: for a negative a whose b has a fraction.
-template <class T> BARACUDA_FN float short_log2_for(float a, Parity<T> b) {
-    const float log2 = short_log2<T>(abs(a));
-    return bool(b.has_fraction & (a < 0.0f) & (a > -inf<float>)) ? nan<float> : log2;
-}
 // 2^(b log2), of f16 a normal number wherever it counts; of bf16 a root, squared, which underflows no sooner than the result.
 template <class T> BARACUDA_FN float short_exp2_product(float b, float log2) {
     if constexpr (limits<T>::smallest_subnormal >= limits<float>::smallest_normal) return exp2_normal(b * log2);
@@ -103,9 +102,10 @@ template <class T> BARACUDA_FN compute_t<T> element_pow(compute_t<T> a, compute_
     if constexpr (!is_same<compute_t<T>, float>) return pow(a, b);
     else if constexpr (is_short<T>) {
         const Parity<T> parity(b);
-        const float log2 = short_log2_for(a, parity), power = short_exp2_product<T>(b, log2);
-        const float size = bool((b == 0.0f) | (log2 == 0.0f)) ? 1.0f : power, signed_size = parity.signed_as(size, a);
-        return parity.has_fraction ? size : signed_size;
+        const float log2 = short_log2<T>(abs(a)), power = short_exp2_product<T>(b, log2);
+        const float size = bool((b == 0.0f) | (log2 == 0.0f)) ? 1.0f : power;
+        const float of_whole = parity.signed_as(size, a), of_fraction = parity.of_fraction(size, a);
+        return parity.has_fraction ? of_fraction : of_whole;
     } else {
         const Power size = split_power(abs(a), b);
         const Parity<T> parity(b);
@@ -151,13 +151,14 @@ template <class T> BARACUDA_FN compute_t<T> element_pow_slope(compute_t<T> a, co
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
         const Parity<T> parity(b);
-        const float log2 = short_log2_for(a, parity);
+        const float log2 = short_log2<T>(abs(a));
         // b - 1 is 0 or at least 2^-11: beside the bounds its power is 0, infinite or, of 0, 1, as beside infinities.
         const float slope = short_exp2_product<T>(b - 1.0f, clamp(log2, -0x1p20f, 0x1p20f));
         const float size = bool((b == 0.0f) | (log2 == 0.0f)) ? 1.0f : slope;
         // One less is odd where b is even.
-        const u32 sign = parity.has_fraction ? 0u : 0x80000000u;
-        return bit_cast<float>(bit_cast<u32>(size) ^ (bit_cast<u32>(a) & ~parity.odd_sign & sign));
+        const float of_whole = bit_cast<float>(bit_cast<u32>(size) ^ (bit_cast<u32>(a) & ~parity.odd_sign & 0x80000000u));
+        const float of_fraction = parity.of_fraction(size, a);
+        return parity.has_fraction ? of_fraction : of_whole;
     } else {
         constexpr F high = sizeof(F) == 4 ? F(0x1p62) : F(0x1p510), low = F(1) / high;
         const F size = abs(a), power_size = abs(power);

@@ -87,6 +87,12 @@ template <class Whole> BARACUDA_FN void store_global(void* to, const Whole& valu
         asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" :: "l"(__cvta_generic_to_global(to)), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w) : "memory");
     } else store_whole(to, value);
 }
+// The same address of global memory, as a value that the compiler adds to and does not take apart again.
+BARACUDA_FN const char* settled(const char* address) {
+    u64 number = __cvta_generic_to_global(address);
+    asm("" : "+l"(number));
+    return static_cast<const char*>(__cvta_global_to_generic(number));
+}
 // What was read from memory before is read again after this.
 BARACUDA_FN void forget_memory() { asm volatile("" ::: "memory"); }
 // Copies 4, 8 or 16 bytes from global to shared memory in the background; a thread's copies since the last commit are a group.

@@ -45,7 +45,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
 
     const TiledMap<IN, OUT, FLAGS>& p;
     T* held;
-    i32 left[2];  // elements from the block's corner on
+    i32 left[2];  // elements from the block's corner on, where those of its tiles end at most
     i64 offset[IN + OUT];
 
     BARACUDA_FN explicit MapTiles(const TiledMap<IN, OUT, FLAGS>& operands) : p(operands), held(reinterpret_cast<T*>(dynamic_shared())) {
@@ -57,10 +57,12 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         BARACUDA_UNROLL
         for (int axis = X; axis <= Y; ++axis) {
             const i32 first = block[axis] * (i32(EDGE) + i32(ROWS / EDGE - 1) * p.step[axis]);
-            left[axis] = p.extent[axis] - first;
+            left[axis] = at_most(p.extent[axis] - first, i32(ROWS));
             for (int o = 0; o < IN + OUT; ++o) offset[o] += i64(first) * p.stride[axis][o];
         }
     }
+
+    BARACUDA_FN static i32 at_most(i32 number, i32 most) { return number < most ? number : most; }
 
     // Part `number` of the block's tiles, of `width` elements along the fast axis of an operand. Unsigned, so that divisions
     // are shifts.
@@ -90,57 +92,46 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         return (i * ROWS + row) * EDGE + pack * SIZE + part.x % SIZE;
     }
     // The same s rows further down, from a row on whose number is a multiple of a power of two above s.
-    BARACUDA_FN static u32 below(u32 slot, u32 s) { return (slot ^ s % ACROSS * SIZE) + s * EDGE; }
+    BARACUDA_FN static u32 below(u32 slot, u32 s) { return slot ^ (s % ACROSS * SIZE + s * EDGE); }
 
     // A thread takes LINES neighbouring lines of a tile, then those at the same place FURTHER tiles on.
     static constexpr u32 GROUPS = STEPS / LINES;
     static constexpr u32 FURTHER = MAP_THREADS / ACROSS * LINES / EDGE;
     static_assert(GROUPS * LINES == STEPS && FURTHER * EDGE == MAP_THREADS / ACROSS * LINES, "groups begin at the same place of a tile");
-    static constexpr u32 HELD_FURTHER = FURTHER * EDGE * EDGE;
+    static constexpr u32 HELD_INPUT = ROWS * EDGE, HELD_FURTHER = FURTHER * EDGE * EDGE;
 
-    // A thread's first pack of an operand, and how many elements are left from there along its fast axis and its slow one,
-    // across which lines lie; `along` says which of the two tiles lie side by side on.
-    struct First {
-        Part part;
-        i32 left[2];
-        bool along;
-    };
-    enum { FAST, SLOW };
-    BARACUDA_FN First first_pack(bool turned) const {
+    BARACUDA_FN static Part first_part(bool turned) {
         const u32 thread = threadIdx.x % MAP_THREADS;
-        const Part part(thread / ACROSS * LINES * ACROSS + thread % ACROSS, SIZE, turned);
-        const bool along = (p.step[X] != 0) == turned;
-        const i32 before = i32(part.tile * EDGE), fast = turned ? left[Y] - i32(part.y) : left[X] - i32(part.x);
-        const i32 slow = turned ? left[X] - i32(part.x) : left[Y] - i32(part.y);
-        return {part, {along == FAST ? fast - before : fast, along == SLOW ? slow - before : slow}, along};
+        return Part(thread / ACROSS * LINES * ACROSS + thread % ACROSS, SIZE, turned);
     }
-    BARACUDA_FN static bool is_in(const First& first, u32 line, u32 group) {
-        const i32 tiles = i32(group * FURTHER * EDGE);
-        return first.left[FAST] > (first.along == FAST ? tiles : 0) && first.left[SLOW] > i32(line) + (first.along == SLOW ? tiles : 0);
-    }
-    // Where the first pack of an operand in packs begins.
-    BARACUDA_FN i64 begin(const First& first, int o, bool turned) const {
-        const i64 fast = turned ? first.part.y : first.part.x, slow = turned ? first.part.x : first.part.y;
-        return offset[o] + fast + slow * p.stride[turned ? X : Y][o] + first.part.tile * p.next_tile[o];
-    }
+    // Whether tiles lie side by side along an operand's slow axis, across which its lines lie.
+    BARACUDA_FN bool is_deep(bool turned) const { return (p.step[X] != 0) == turned; }
 
+    // The thread's packs of an input. Beyond the operands' extents it reads the last pack or line again: without a branch, for
+    // what is there is not mapped.
+    BARACUDA_FN void load(int i, Packs (&x)[STEPS]) const {
+        const bool turned = is_turned(i), deep = is_deep(turned);
+        const Part part = first_part(turned);
+        const u32 pack = turned ? part.y : part.x, line = turned ? part.x : part.y;
+        const i32 last_pack = (turned ? left[Y] : left[X]) - i32(SIZE), last_line = (turned ? left[X] : left[Y]) - 1;
+        const i32 across = turned ? p.stride[X][i] : p.stride[Y][i], bytes = Packs::bytes(i);
+        const char* const corner = static_cast<const char*>(p.in[i]) + offset[i] * bytes;
+        const auto bytes_to = [&](u32 place, bool steps, u32 further, i32 last) {
+            return at_most(i32(place + (steps ? (part.tile + further) * EDGE : 0)) * bytes, last * bytes);
+        };
+        BARACUDA_UNROLL
+        for (u32 group = 0; group < GROUPS; ++group) {
+            const char* const from = settled(corner + bytes_to(pack, !deep, group * FURTHER, last_pack));
+            BARACUDA_UNROLL
+            for (u32 l = 0; l < LINES; ++l)
+                x[group * LINES + l].load(i, from + i64(bytes_to(line + l, deep, group * FURTHER, last_line)) * across);
+        }
+    }
     BARACUDA_FN void read_packs() const {
         Packs x[STEPS];
         BARACUDA_UNROLL
-        for (int i = 0; i < IN; ++i) {
-            if (!is_packed(i)) continue;
-            const bool turned = is_turned(i);
-            const First first = first_pack(turned);
-            const i64 at = begin(first, i, turned), next = i64(FURTHER) * p.next_tile[i];
-            const i32 across = p.stride[turned ? X : Y][i];
-            BARACUDA_UNROLL
-            for (u32 line = 0; line < LINES; ++line) {
-                BARACUDA_UNROLL
-                for (u32 group = 0; group < GROUPS; ++group)
-                    if (is_in(first, line, group))
-                        x[group * LINES + line].load(p.in, i, at + i64(line) * across + group * next);
-            }
-        }
+        for (int i = 0; i < IN; ++i)
+            if (is_packed(i)) load(i, x);
         BARACUDA_UNROLL
         for (int i = 0; i < IN; ++i) {
             if (!is_packed(i)) continue;
@@ -149,30 +140,27 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         }
     }
     BARACUDA_FN void keep(int i, const Packs (&x)[STEPS]) const {
-        const First first = first_pack(false);
-        const u32 corner = slot(i, first.part);
+        const u32 corner = slot(0, first_part(false));
         BARACUDA_UNROLL
         for (u32 line = 0; line < LINES; ++line) {
-            T* const at = held + below(corner, line);
+            T* const at = held + below(corner, line) + i * HELD_INPUT;
             BARACUDA_UNROLL
             for (u32 group = 0; group < GROUPS; ++group)
-                if (is_in(first, line, group)) store_pack(at + group * HELD_FURTHER, x[group * LINES + line].items(i));
+                store_pack(at + group * HELD_FURTHER, x[group * LINES + line].items(i));
         }
     }
-    // What lies beyond the operands' extents is stored too where its neighbour is there, and never read.
     BARACUDA_FN void turn(int i, const Packs (&x)[STEPS]) const {
-        const First first = first_pack(true);
-        const u32 corner = slot(i, first.part);
+        const u32 corner = slot(0, first_part(true));
         Pack<T, int(SIZE)> lines[STEPS];
         for (u32 u = 0; u < STEPS; ++u) lines[u] = x[u].items(i);
         BARACUDA_UNROLL
         for (u32 s = 0; s < SIZE; ++s) {
-            T* const at = held + below(corner, s);
+            T* const at = held + below(corner, s) + i * HELD_INPUT;
             BARACUDA_UNROLL
             for (u32 group = 0; group < GROUPS; ++group) {
                 Across across;
                 for (u32 line = 0; line < LINES; ++line) across.item[line] = lines[group * LINES + line].item[s];
-                if (is_in(first, 0, group)) store_whole(at + group * HELD_FURTHER, across);
+                store_whole(at + group * HELD_FURTHER, across);
             }
         }
     }
@@ -195,22 +183,28 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
     }
 
     template <class Formula> BARACUDA_FN void map_packs(const Formula& formula) const {
-        const First first = first_pack(false);
-        const u32 corner = slot(0, first.part);
+        const Part part = first_part(false);
+        const u32 corner = slot(0, part);
+        const bool deep = is_deep(false);
+        const i32 x_left = left[X] - i32(part.x), y_left = left[Y] - i32(part.y);
         i64 line_at[OUT];
-        for (int o = 0; o < OUT; ++o) line_at[o] = begin(first, IN + o, false);
+        for (int o = 0; o < OUT; ++o)
+            line_at[o] = offset[IN + o] + i64(part.x) + i64(part.y) * p.stride[Y][IN + o] + part.tile * p.next_tile[IN + o];
         BARACUDA_KEEP_LOOP
         for (u32 line = 0; line < LINES; ++line) {
             const T* from = held + below(corner, line);
             i64 at[OUT];
             for (int o = 0; o < OUT; ++o) at[o] = line_at[o];
+            const i32 along = deep ? y_left - i32(line) : x_left, beside = deep ? x_left : y_left - i32(line);
+            i32 ahead = beside > 0 ? along - i32(part.tile * EDGE) : 0;  // elements from the thread's tile on
             BARACUDA_KEEP_LOOP
-            for (u32 group = 0; group < GROUPS && is_in(first, line, group); ++group) {
+            for (u32 group = 0; group < GROUPS && ahead > 0; ++group) {
                 InputPacks<T, int(SIZE), IN, 0> x;
                 for (int i = 0; i < IN; ++i)
-                    x.number[i] = load_whole<typename InputPacks<T, int(SIZE), IN, 0>::Words>(from + i * ROWS * EDGE);
+                    x.number[i] = load_whole<typename InputPacks<T, int(SIZE), IN, 0>::Words>(from + i * HELD_INPUT);
                 map_pack<T, O>(x, p.out, [&](int o) { return at[o]; }, formula);
                 from += HELD_FURTHER;
+                ahead -= i32(FURTHER * EDGE);
                 for (int o = 0; o < OUT; ++o) at[o] += i64(FURTHER) * p.next_tile[IN + o];
             }
             for (int o = 0; o < OUT; ++o) line_at[o] += p.stride[Y][IN + o];
