@@ -32,12 +32,14 @@ from baracuda.shapes import numel
 
 Shape = tuple[int, ...]
 
-#: Domains of plans without axes: odd sizes, one that takes tiles if it is transposed, a single element, none.
+#: Domains of plans without axes: odd sizes, two that take tiles if they are transposed, by elements and by packs,
+#: a single element, none.
 DOMAINS: tuple[tuple[Shape, Shape], ...] = (
     ((7, 129), ()),
     ((3, 5, 33), ()),
     ((4, 7, 64), ()),
     ((70, 131), ()),
+    ((80, 144), ()),
     ((1,), ()),
     ((0, 4), ()),
 )
