@@ -154,15 +154,13 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         Pack<T, int(SIZE)> lines[STEPS];
         for (u32 u = 0; u < STEPS; ++u) lines[u] = x[u].items(i);
         BARACUDA_UNROLL
-        for (u32 s = 0; s < SIZE; ++s) {
-            T* const at = held + below(corner, s) + i * HELD_INPUT;
+        for (u32 group = 0; group < GROUPS; ++group)  // by the packs that came first
             BARACUDA_UNROLL
-            for (u32 group = 0; group < GROUPS; ++group) {
+            for (u32 s = 0; s < SIZE; ++s) {
                 Across across;
                 for (u32 line = 0; line < LINES; ++line) across.item[line] = lines[group * LINES + line].item[s];
-                store_whole(at + group * HELD_FURTHER, across);
+                store_whole(held + below(corner, s) + i * HELD_INPUT + group * HELD_FURTHER, across);
             }
-        }
     }
 
     BARACUDA_FN void read_elements(int i) const {
