@@ -32,8 +32,8 @@ from baracuda.shapes import numel
 
 Shape = tuple[int, ...]
 
-#: Domains of plans without axes: odd sizes, two that take tiles if they are transposed, by elements and by packs,
-#: a single element, none.
+#: Domains of plans without axes: odd sizes, two that take tiles if they are transposed, by elements and by
+#: packs, a single element, none.
 DOMAINS: tuple[tuple[Shape, Shape], ...] = (
     ((7, 129), ()),
     ((3, 5, 33), ()),
