@@ -9,6 +9,7 @@ from baracuda.codegen.formula import to_text
 from baracuda.codegen.matrix import summed_outputs, variants
 from baracuda.codegen.rendering.host import host_lines, plain_tuple
 from baracuda.codegen.rendering.kernel import formula_lines
+from baracuda.codegen.rendering.plans import attribute_lines
 from baracuda.codegen.spec.halves import with_wholes
 from baracuda.codegen.spec.model import COMPUTE, Family, Op, Program, Spec
 from baracuda.codegen.spec.schema import Tensor
@@ -47,7 +48,7 @@ def _plan(op: Op, program: Program, others: Iterable[Program]) -> Iterator[str]:
     for choice in (program, *others):
         options = ", ".join(f"{name}={value}" for name, value in choice.options)
         yield f"  Formula{f' with {options}' if options else ''}"
-        yield from _wrapped(formula_lines(choice), "    ")
+        yield from _wrapped([*attribute_lines(op, choice), *formula_lines(choice)], "    ")
     yield "  Tensors"
     tensors = family.tensors(program.direction)
     written = {key for key in tensors if key in program.written}

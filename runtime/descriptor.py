@@ -257,6 +257,14 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def _suggestion(given: str | None, kinds: type[enum.Enum]) -> str:
+    import difflib
+
+    names = [str(member.value) for member in kinds]
+    close = difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.7) if given else ()
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
 def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:
     if isinstance(value, kinds):
         return value
@@ -270,5 +278,5 @@ def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:
     enums = [other for other in there if isinstance(other, type) and issubclass(other, enum.Enum)]
     given = value if isinstance(value, str) else None
     owner = next((other for other in enums if any(given == member.value for member in other)), None)
-    hint = f", which is a {owner.__name__}" if owner else ""
+    hint = f", which is a {owner.__name__}" if owner else _suggestion(given, kinds)
     raise Unsupported(f"{where} is {value!r}{hint}, want one of {known}")

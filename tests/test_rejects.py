@@ -146,8 +146,20 @@ def test_a_kind_that_shares_the_enum(good, op, direction):
     own = {known.kind for known in checkout_spec().ops.values() if known.family.plan == op.family.plan}
     shared = {kind for kind, family in families.items() if family.kind == op.family.kind}
     for kind in sorted(shared - own):
-        with pytest.raises(Unsupported, match=rf"^{plan.__name__}: kind is {kind.lower()}, want one of"):
+        with pytest.raises(Unsupported, match=rf"^{plan.__name__}: kind is {kind.lower()}.*, want one of"):
             plan.select(Stream.host(), good.problem.descriptor(kind=kind))
+
+
+def test_a_misspelt_kind_and_one_of_a_plan_beside():
+    """What was meant is named: the nearest kind, or the plan that has this one."""
+    with pytest.raises(Unsupported, match=r"kind is 'sillu' \(did you mean 'silu'\?\), want one of"):
+        bc.UnaryDescriptor(kind="sillu", shape=(2,), element="f32")
+    for plan, desc, owner in (
+        (bc.UnaryPlan, bc.UnaryDescriptor, "UnaryParamPlan"),
+        (bc.UnaryBackwardPlan, bc.UnaryBackwardDescriptor, "UnaryParamBackwardPlan"),
+    ):
+        with pytest.raises(Unsupported, match=rf"kind is leaky_relu, which {owner} has, want one of"):
+            plan.select(Stream.host(), desc(kind="leaky_relu", shape=(2,), element="f32"))
 
 
 @each_plan()

@@ -369,7 +369,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
     formulas = [
         piece
         for line in (
-            *_attribute_lines(op, program),
+            *attribute_lines(op, program),
             *formula_lines(program),
             *(f"host: {line}" for line in host_lines(op)),
         )
@@ -468,7 +468,7 @@ def _by_output(field: str, formulas: Mapping[str, Expr], program: Program) -> st
     return "{\n" + "".join(f"    {item},\n" for item in items) + "}"
 
 
-def _attribute_lines(op: Op, program: Program) -> Iterator[str]:
+def attribute_lines(op: Op, program: Program) -> Iterator[str]:
     """Which of the descriptor's numbers formulas read under another name, and what it is unless given."""
     used = _attribute_names(op, program)
     for attribute in op.attributes:

@@ -12,7 +12,7 @@ from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
 from baracuda.codegen.rendering.environment import banner, fill, own_templates
 from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
-from baracuda.codegen.rendering.plans import exported_names, render_plans
+from baracuda.codegen.rendering.plans import attribute_lines, exported_names, render_plans
 from baracuda.codegen.spec.model import Op, Program, Spec
 from baracuda.codegen.spec.names import category_folder
 
@@ -137,6 +137,7 @@ def _matrix_document(spec: Spec) -> str:
     rows = []
     for op, program, dtypes, names in _grouped(spec):
         results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.written]
+        results += attribute_lines(op, program)
         summed, forward = summed_outputs(op, program), op.family.forward
         backward = program.direction == "backward"
         rows.append(
