@@ -46,6 +46,28 @@ def test_special_operands(spec, backend, op, direction, dtype):
         check(spec, backend, problem, values)
 
 
+#: Whose zero at -0 is not the reference's: the maximum of x and 0; odd functions whose reference has no -0.
+OTHER_ZEROS = {"relu", "relu6", "i1", "i1e"}
+
+
+def has_signed_zeros(op, direction):
+    """Maps of x alone whose reference tells zeros apart."""
+    alone = op.programs[direction].inputs == ("x",) and op.family.template == "map"
+    return alone and op.name not in OTHER_ZEROS
+
+
+@each_op("forward", dtypes=("f16", "bf16", "f32"), where=has_signed_zeros)  # mpmath, of f64, has one zero
+def test_zeros_have_their_signs(spec, backend, op, direction, dtype):
+    """What is 0 at a zero has the sign that the function gives it there."""
+    problem = verify.problems(op, direction, dtype, [(2,)], every_option=False)[0]
+    for changed in verify.with_numbers(problem):
+        values = {"x": verify.rounded(np.array([0.0, -0.0]), dtype)}
+        want = verify.references(changed, values)["y"]
+        got = verify.widened(verify.run(backend, changed, values)["y"])
+        zeros = (got == 0) & (want == 0)
+        np.testing.assert_array_equal(np.signbit(got)[zeros], np.signbit(want)[zeros])
+
+
 @each_op()
 def test_every_pair_of_special_values(spec, backend, op, direction, dtype):
     """Each value with each: side by side in two operands, and as a row of two."""

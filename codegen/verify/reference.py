@@ -271,5 +271,7 @@ def _fitted(problem: Problem, name: str, value: Any, shape: tuple[int, ...]) -> 
         # Some functions give a scalar an axis.
         return value.reshape(shape) if value.size == math.prod(shape) else np.broadcast_to(value, shape)
     whole = np.broadcast_to(value, problem.domain)
+    if not problem.lacking(name):  # a sum over no axes makes 0 of -0
+        return whole.reshape(shape)
     with np.errstate(all="ignore"):
         return np.sum(whole, axis=problem.lacking(name), keepdims=True).reshape(shape)

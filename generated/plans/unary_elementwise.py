@@ -3469,7 +3469,7 @@ class UnaryParamPlan(Plan):
         alpha = param (1 unless given)
         q = x / alpha
         rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
-        y = x if x > 0 else alpha * (expm1(q) + exp(q) * rest)
+        y = x if x >= 0 else alpha * (expm1(q) + exp(q) * rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
@@ -3847,7 +3847,7 @@ class UnaryParamBackwardPlan(Plan):
 
     POWI (f16, bf16, f32, f64): x to the power of a whole number
         n = param (2 unless given)
-        dx = dy * 0 if n == 0 else dy * x * 2 if n == 2 else dy * pow(x, n - 1) * n
+        dx = 0 if n == 0 else dy * x * 2 if n == 2 else dy * pow(x, n - 1) * n
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
