@@ -78,9 +78,11 @@ def test_broadcast(backend: Backend, arrays: Any, count: int) -> None:
     check(arrays, y, a + b)
 
 
-def test_transposed(backend: Backend, arrays: Any, count: int) -> None:
-    columns = 40_009 if backend.kind == "cuda" else 211
-    rows = count // columns + 1
+@pytest.mark.parametrize("whole", [1, 16], ids=["elements", "packs"])
+def test_transposed(backend: Backend, arrays: Any, count: int, whole: int) -> None:
+    """Tiles read by elements, and by packs where both extents are whole packs."""
+    columns = (40_009 if count >= 2**31 else 211) // whole * whole
+    rows = (count // columns // whole + 1) * whole
     x = marked(arrays, rows * columns).reshape(columns, rows).T
     desc = bc.UnaryDescriptor(kind="bitwise_not", shape=(rows, columns), element="u8")
     y = arrays.empty((rows, columns), "u1")

@@ -45,7 +45,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
 
     const TiledMap<IN, OUT, FLAGS>& p;
     T* held;
-    i32 left[2];  // elements from the block's corner on, where those of its tiles end at most
+    i32 left[2];  // elements from the block's corner on, as many as its tiles hold at most
     i64 offset[IN + OUT];
 
     BARACUDA_FN explicit MapTiles(const TiledMap<IN, OUT, FLAGS>& operands) : p(operands), held(reinterpret_cast<T*>(dynamic_shared())) {
