@@ -80,6 +80,8 @@ CASES = [
         SIGNS, "remainder", {"a": [6.8, -1], "b": [1, INF]}, {"y": [0.7999999999999998, INF]}, dtypes=("f64",)
     ),
     Case(SIGNS, "fmod", {"a": [6.8, -1], "b": [1, INF]}, {"y": [0.7999999999999998, -1]}, dtypes=("f64",)),
+    Case(SIGNS, "remainder", {"a": [-1], "b": [INF]}, {"y": [INF]}, dtypes=FLOATS),
+    Case(SIGNS, "fmod", {"a": [-1], "b": [INF]}, {"y": [-1]}, dtypes=FLOATS),
     Case(
         QUOTIENTS,
         "floor_divide",
@@ -120,7 +122,7 @@ CASES = [
         "atan2",
         {"a": [0.0, -0.0, -0.0, -0.0], "b": [-0.0, -0.0, -1, 1]},
         {"y": [np.pi, -np.pi, -np.pi, -0.0]},
-        dtypes=("f64",),
+        dtypes=FLOATS,
         ulp=1,
     ),
     Case(
@@ -190,8 +192,15 @@ CASES = [
     Case(
         ENDS,
         "lerp_tensor",
-        {"a": [1e8, 1e8, 1, 2], "b": [1, 1, 5, 7], "c": [1, 0, 0.25, 0.75]},
-        {"y": [1, 1e8, 2, 5.75]},
+        {"a": [1e8, 1e8], "b": [1, 1], "c": [1, 0]},
+        {"y": [1, 1e8]},
+    ),
+    Case(
+        ENDS,
+        "lerp_tensor",
+        {"a": [1, 2], "b": [5, 7], "c": [0.25, 0.75]},
+        {"y": [2, 5.75]},
+        dtypes=FLOATS,
     ),
     Case(
         ENDS,
