@@ -11,7 +11,7 @@ from collections.abc import Mapping, Set
 from typing import Any, ClassVar
 
 from baracuda.dtypes import ElementKind
-from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.errors import InvalidProblem, Unsupported, nearest
 
 __all__ = ["Descriptor"]
 
@@ -258,11 +258,8 @@ def _number(value: Any) -> float:
 
 
 def _suggestion(given: str | None, kinds: type[enum.Enum]) -> str:
-    import difflib
-
-    names = [str(member.value) for member in kinds]
-    close = difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.7) if given else ()
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    close = nearest(given, [str(member.value) for member in kinds]) if given else None
+    return f" (did you mean {close!r}?)" if close else ""
 
 
 def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baracuda.errors import Unsupported
+from baracuda.errors import Unsupported, nearest
 
 __all__ = ["ElementKind"]
 
@@ -147,13 +147,8 @@ def _name_of(element: object) -> str:
 
 
 def _suggestion(name: str) -> str:
-    import difflib
-
-    lowered = name.lower()
-    if lowered in _BY_NAME:
-        return f": did you mean {_BY_NAME[lowered].value!r}?"
-    close = difflib.get_close_matches(lowered, _BY_NAME, n=1, cutoff=0.7)
-    return f": did you mean {_BY_NAME[close[0]].value!r}?" if close else ""
+    close = nearest(name, _BY_NAME)
+    return f": did you mean {_BY_NAME[close].value!r}?" if close else ""
 
 
 def _all_names() -> str:

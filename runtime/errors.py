@@ -7,6 +7,7 @@ argument, what it got and what it wants.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -105,3 +106,11 @@ class DriverError(BaracudaError, RuntimeError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0], self.status)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """What a misspelt word was meant to be, of names in small letters; None where none is near."""
+    import difflib
+
+    close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.7)
+    return close[0] if close else None

@@ -113,8 +113,8 @@ def tiles_for(walk: Walk, operands: Sequence[Operand], size: int) -> Tiles | Non
     if all(takes_packs(walk, last, place, operands[place], size) for place in outputs):
         packed |= 1 << inputs
     count = len(operands)
-    next_tile = (edge * stride for stride in walk.strides[other if along else last])
-    layout = f"2I 2i 6I {2 + 2 * count}i 0q {count}q {axes_format(True, count, few=True)}"
+    next_tile = (edge * stride for stride in walk.strides[other if along else last][inputs:])
+    layout = f"2I 2i 6I {2 + 2 * count}i 0q {count - inputs}q {axes_format(True, count, few=True)}"
     values = (
         *(turned, packed, *step, *divisor(blocks[0]), *divisor(blocks[1]), *extents, *steps, *next_tile),
         *axes_values(rest, True, count, few=True),

@@ -25,7 +25,7 @@ template <int IN, int OUT, int FLAGS = 0> struct TiledMap {
     Divisor<i32> blocks[2];  // along each axis
     i32 extent[2];
     i32 stride[2][IN + OUT];
-    i64 next_tile[IN + OUT];  // from an element to that at the same place of the next of a block's tiles
+    i64 next_tile[OUT];  // from an element of an output to that at the same place of the next of a block's tiles
     Axes<i64, IN + OUT, i32> outer;
 };
 
@@ -187,7 +187,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
         const i32 x_left = left[X] - i32(part.x), y_left = left[Y] - i32(part.y);
         i64 line_at[OUT];
         for (int o = 0; o < OUT; ++o)
-            line_at[o] = offset[IN + o] + i64(part.x) + i64(part.y) * p.stride[Y][IN + o] + part.tile * p.next_tile[IN + o];
+            line_at[o] = offset[IN + o] + i64(part.x) + i64(part.y) * p.stride[Y][IN + o] + part.tile * p.next_tile[o];
         BARACUDA_KEEP_LOOP
         for (u32 line = 0; line < LINES; ++line) {
             const T* from = held + below(corner, line);
@@ -203,7 +203,7 @@ template <class T, class O, int IN, int OUT, int FLAGS> struct MapTiles {
                 map_pack<T, O>(x, p.out, [&](int o) { return at[o]; }, formula);
                 from += HELD_FURTHER;
                 ahead -= i32(FURTHER * EDGE);
-                for (int o = 0; o < OUT; ++o) at[o] += i64(FURTHER) * p.next_tile[IN + o];
+                for (int o = 0; o < OUT; ++o) at[o] += i64(FURTHER) * p.next_tile[o];
             }
             for (int o = 0; o < OUT; ++o) line_at[o] += p.stride[Y][IN + o];
         }
