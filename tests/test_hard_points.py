@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,14 @@ def test_f64_at_hard_points(spec: Any, backend: Any, problem: Any) -> None:
             f"{output} at {[value[place] for value in tensors.values()]}: {results[output][place]!r}, "
             f"want {found.want[place]}, {found.errors[place]:.2f} ulp"
         )
+
+
+def test_not_of_a_truth_value_is_one() -> None:
+    """Of an integer's bits `~` makes another number, true for both truth values."""
+    problem = verify.problems(checkout_spec().ops["neg"], "forward", "f64", [(2,)])[0]
+    op = dataclasses.replace(problem.op, ref={"y": "np.where(~(x == 0), 1 / x, 3)"})
+    found = mp_reference.references(dataclasses.replace(problem, op=op), "y", {}, {"x": np.array([0.0, 2.0])})
+    np.testing.assert_array_equal(found, [3, 0.5])
 
 
 def test_hard_points_are_spread() -> None:

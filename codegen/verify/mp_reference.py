@@ -100,13 +100,22 @@ def _special(name: str) -> Any:
 
 
 class _Lazy(ast.NodeTransformer):
-    """`np.where(c, a, b)` as `a if c else b`: the other branch may have no value; `|` and `&` as they are."""
+    """`np.where(c, a, b)` as `a if c else b`: the other branch may have no value; `|` and `&` as they are.
+
+    `~c` as `not c`: the truth values here are Python's, whose `~` is that of integers.
+    """
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "where":
             test, body, orelse = node.args
             return ast.copy_location(ast.IfExp(test, body, orelse), node)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Invert):
+            return ast.copy_location(ast.UnaryOp(ast.Not(), node.operand), node)
         return node
 
 
