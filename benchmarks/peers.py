@@ -48,6 +48,12 @@ def _near_one(normal: Any, extent: int) -> Any:
     return (normal * extent**-0.5).exp()
 
 
+def _nowhere_zero(normal: Any, extent: int) -> Any:
+    """Where two operands are 0, as some of 16 bits are, PyTorch's gradient is NaN."""
+    values = normal + 0.5
+    return values.masked_fill_(values == 0, 1)
+
+
 _REDUCTIONS = {
     "sum": Peer(lambda torch, desc, x: x.sum(desc.reduce_axis, keepdim=True), view=True),
     "mean": Peer(lambda torch, desc, x: x.mean(desc.reduce_axis, keepdim=True)),
@@ -86,6 +92,7 @@ def _rope(torch: Any, desc: Any, x: Any, *tables: Any) -> Any:
 
 _ROPE = {"rope": Peer(_rope, tables=_rope_tables)}
 _BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
+_BINARY = {"hypot": Peer(lambda torch, desc, a, b: torch.hypot(a, b), noise=_nowhere_zero)}
 _TERNARY = {
     "addcmul": Peer(lambda torch, desc, a, b, c: torch.addcmul(a, b, c, value=desc.param)),
     "addcdiv": Peer(lambda torch, desc, a, b, c: torch.addcdiv(a, b, c, value=desc.param)),
@@ -138,6 +145,7 @@ _SOFTMAX = {
 
 _PEERS: Mapping[str, Mapping[str, Peer]] = {
     "Reduce": _REDUCTIONS,
+    "Binary": _BINARY,
     "BinaryParam": _BINARY_PARAM,
     "Ternary": _TERNARY,
     "Affine": _AFFINE,
