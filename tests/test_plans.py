@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import itertools
 import json
 import pickle
@@ -515,8 +516,8 @@ def test_lerp_of_an_infinite_end_by_a_tiny_weight(element, weight):
 def described(plan_class):
     """What the docstring of a plan's arguments says of each."""
     found, name = {}, None
-    for line in plan_class.ARGS.__doc__.split("Attributes:")[1].splitlines():
-        start = re.fullmatch(r" {8}(\w+): (.*)", line)
+    for line in inspect.getdoc(plan_class.ARGS).split("Attributes:")[1].splitlines():
+        start = re.fullmatch(r" {4}(\w+): (.*)", line)
         if start:
             name = start[1]
         if name and line.strip():
