@@ -22,10 +22,14 @@ INT_FUNCTIONS = ("abs", "sign", "square", "max", "min", "clamp", "remainder", "f
 FLOAT_FUNCTIONS = tuple(
     name
     for name, function in FUNCTIONS.items()
-    if not function.of_element and function.header is None and function.rule != "whole"
+    if not function.of_element
+    and (function.header is None or function.least > 1)
+    and function.rule != "whole"
 )
 SPECIAL_FUNCTIONS = tuple(
-    name for name, function in FUNCTIONS.items() if function.header is not None and not function.of_element
+    name
+    for name, function in FUNCTIONS.items()
+    if function.header is not None and not function.of_element and function.least == 1
 )
 
 

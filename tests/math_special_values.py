@@ -124,8 +124,19 @@ PAIRS = [
     ),
     (
         "scaled_exp",
-        [(3, 0), (-0.0, 5), (INF, -INF), (-INF, -900), (1, -INF), (0, INF), (2, INF), (1, NAN), (NAN, 1)],
-        [3, -0.0, INF, -INF, 0, NAN, INF, NAN, NAN],
+        [
+            (3, 0),
+            (-0.0, 5),
+            (INF, -INF),
+            (-INF, -900),
+            (1, -INF),
+            (0, INF),
+            (2, INF),
+            (1, NAN),
+            (NAN, 1),
+            (-0.0, 1e9),
+        ],
+        [3, -0.0, INF, -INF, 0, NAN, INF, NAN, NAN, -0.0],
     ),
     (
         "scaled_exp2",

@@ -1,4 +1,4 @@
-"""Gradients of functions of one number at every 16-bit input, beside each of a few incoming gradients."""
+"""Gradients of functions of one number: every 16-bit input beside a few incoming gradients, and subnormal ones."""
 
 from __future__ import annotations
 
@@ -26,3 +26,17 @@ def test_all_65536_inputs(spec, backend, op, direction, dtype):
         values = {"x": patterns, "dy": np.full_like(patterns, dy)}
         given = {name: values[name] for name in problem.inputs()}
         assert verify.worst(spec, backend, problem, given) <= problem.ulp[dtype], f"{problem} at dy = {dy}"
+
+
+@each_op("backward", dtypes=["f32", "f64"], where=of_one_number)
+def test_subnormal_gradients(spec, backend, op, direction, dtype):
+    """A product with a number of few digits, and a quotient, lose none that a later factor brings back."""
+    rng = np.random.default_rng(11)
+    kind, count = (np.float32, 2000) if dtype == "f32" else (np.float64, 400)
+    x = rng.standard_normal(count) * 10.0 ** rng.uniform(-6, 3, count)
+    dy = rng.integers(1, 1 << 17, count) * rng.choice([-1, 1], count)
+    dy[::4] = rng.choice([-3, -1, 1, 2, 5], dy[::4].size)
+    values = {"x": x.astype(kind), "dy": dy * np.finfo(kind).smallest_subnormal}
+    for problem in verify.with_numbers(verify.problems(op, direction, dtype, [(count,)])[0]):
+        given = {name: values[name] for name in problem.inputs()}
+        assert verify.worst(spec, backend, problem, given) <= problem.ulp[dtype], f"{problem}"

@@ -46,6 +46,8 @@ LONG_ENTRIES = {
     "gelu_tanh": "its exponent in two parts, so that exp magnifies no rounding",
     "mish": "two signs of x in both directions, so that neither tail underflows early",
     "softplus": "two signs of x in both directions, so that neither tail underflows early; two parameters",
+    "logit": "the sign at the upper end, where 1 - eps rounds, in the formula and in its reference",
+    "squareplus": "a root whose square may over- or underflow, and numbers b that have no quarter",
     "reduce_max": "three rules for ties",
     "reduce_prod": "the gradient at zeros and beyond the range of the dtype",
     "reduce_norm2": "a gradient that keeps what is small beside the norm",

@@ -291,6 +291,31 @@ def test_products_whose_parts_over_or_underflow(apply: Apply, dtype: str) -> Non
     same(apply("scaled_ratio", [INF, 0, NAN], [1, 2, 1], [-1, 0, 1]), [INF, NAN, NAN])
 
 
+def test_products_with_a_power_of_e(apply: Apply, dtype: str) -> None:
+    """Factors of every size and powers beyond the largest number, whose product fits."""
+    kind = TYPES[dtype]
+    info = np.finfo(kind)
+    rng = np.random.default_rng(9)
+    i, j = rng.integers(info.minexp - 20, info.maxexp - 2, (2, 4000))
+    power = np.log(2) * (rng.uniform(info.minexp, info.maxexp, i.size) - i - j)
+    x, y = (np.ldexp(rng.uniform(-1, 1, i.size), power_of_two).astype(kind) for power_of_two in (i, j))
+    x[7] = y[11] = 0
+    power = power.astype(kind)
+    with mpmath.workprec(300):
+        rows = zip(x.tolist(), y.tolist(), power.tolist(), strict=True)
+        want = np.array([rounded(mpmath.mpf(a) * b * mpmath.exp(c), kind) for a, b, c in rows])
+    got = apply("scaled_exp_product", x, y, power)
+    assert np.count_nonzero(np.isfinite(want) & (want != 0)) > 3000
+    assert_within(np.abs(got), np.abs(want), 3, power)
+    assert np.array_equal(np.sign(got), np.sign(want))
+    same(
+        apply(
+            "scaled_exp_product", [INF, 0, NAN, 2, 2, -0.0], [1, 2, 1, 1, 1, 1], [-1, INF, 1, INF, -INF, 1e9]
+        ),
+        [INF, NAN, NAN, INF, 0, -0.0],
+    )
+
+
 def test_products_at_a_scale(apply: Apply, dtype: str) -> None:
     """x * (y * scale) * z * last for powers of two, whatever over- or underflows on the way."""
     kind = TYPES[dtype]
@@ -384,7 +409,7 @@ def test_every_function_is_tested() -> None:
     tested = set(UNARY) | set(BINARY) | {name for name, _, _ in SPECIAL} | {name for name, _, _ in PAIRS}
     assert set(FLOAT_FUNCTIONS) - tested == {
         *("max", "min", "fmax", "fmin", "clamp", "fma", "nextafter", "distance"),
-        *("scaled_product", "scaled_ratio", "product_at_scale"),
+        *("scaled_product", "scaled_ratio", "scaled_exp_product", "product_at_scale"),
     }
 
 

@@ -167,6 +167,17 @@ _TABLE = (
         numeric.product_at_scale,
         "x * (y * scale) * z * last for powers of two, scale and last, where a part may over- or underflow",
     ),
+    Function(
+        "scaled_exp_product",
+        3,
+        4,
+        "float",
+        numeric.scaled_exp_product,
+        "x * y * e**(power + low) where a part may over- or underflow, for a small low",
+        None,
+        False,
+        "exp_product.cuh",
+    ),
     _three("scaled_ratio", numeric.scaled_ratio, "x * y / z**2 where a part may over- or underflow", "float"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     _either(

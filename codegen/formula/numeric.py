@@ -184,14 +184,15 @@ def sigmoid(xp: Any, x: Array) -> Array:
 
 
 def scaled(power_name: str) -> Implementation:
-    """A number times a power, in factors that are normal numbers; an infinite one stays so."""
+    """A number times a power, in factors that are normal numbers; infinities and zeros stay so."""
 
     def call(xp: Any, x: Array, y: Array) -> Array:
         power, info = getattr(xp, power_name), xp.finfo(y.dtype)
         most = y.dtype.type({4: 80, 8: 700}.get(y.dtype.itemsize, 11000))
         first = xp.clip(y, -most, most)
         second = xp.clip(y - first, -most, most)
-        last = xp.maximum(power(y - first - second), info.smallest_subnormal)
+        rest = xp.where(xp.isinf(y), y, xp.clip(y - first - second, -most, most))
+        last = xp.maximum(power(rest), info.smallest_subnormal)
         return x * power(first) * power(second) * last
 
     return call
@@ -201,6 +202,12 @@ def scaled_product(xp: Any, x: Array, y: Array, z: Array) -> Array:
     """Multiply with the factors' exponents apart."""
     parts = mantissa(xp, x) * mantissa(xp, y) * mantissa(xp, z)
     return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) + exponent(xp, z))
+
+
+def scaled_exp_product(xp: Any, x: Array, y: Array, power: Array, low: Array | float = 0) -> Array:
+    """Compute x * y * e**(power + low) with the factors' exponents apart."""
+    parts = scaled("exp")(xp, mantissa(xp, x) * mantissa(xp, y), power + low)
+    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y))
 
 
 def product_at_scale(xp: Any, x: Array, y: Array, scale: Array, z: Array, last: Array) -> Array:

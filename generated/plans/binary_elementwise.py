@@ -111,10 +111,9 @@ def _lerp_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]
     """Scalars of lerp, folded in double precision."""
     weight = desc.param
     rest = 1 - weight
-    at_a = weight == 0
-    at_b = weight == 1
     size = abs(weight)
-    return (rest, size, weight, at_a, at_b)
+    at_b = weight == 1
+    return (rest, size, weight, weight == 0, at_b)
 
 
 def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -131,13 +130,13 @@ class BinaryParamPlan(Plan):
         scalar weight
         weight = param
         rest = 1 - weight
-        at_a = weight == 0
+        size = abs(weight)
+        w = copysign(max(size, smallest_subnormal), weight)
+        at_a = weight == 0 or size < smallest_subnormal and isfinite(b)
         at_b = weight == 1
         toward_b = abs(a) <= abs(b)
         near = a if toward_b else b
         far = b if toward_b else a
-        size = abs(weight)
-        w = copysign(max(size, smallest_subnormal), weight)
         t = w if toward_b else rest
         z = near + t * (far - near)
         beyond = z > far if far > 0 else z < far

@@ -286,7 +286,12 @@ class TernaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
             scale={"y": "abs(a) + abs(factor * b / c)"},
-            holds={"y": "factor == 1 or smallest_normal <= abs(factor * b) < max_value"},
+            holds={
+                "y": (
+                    "(factor == 1 or smallest_normal <= abs(factor * b) < max_value) and (abs(factor * b / c)"
+                    " < max_value or isinf(b) or c == 0)"
+                ),
+            },
         ),
     }
 

@@ -1558,24 +1558,27 @@ class UnaryBackwardPlan(Plan):
         dx = dy if x > 0 else -dy if x < 0 else x
 
     RECIPROCAL (f16, bf16, f32, f64): 1 / x
-        dx = -(dy / x / x)
+        dx = -scaled_ratio(dy, 1, x)
 
     SQUARE (f16, bf16, f32, f64): x * x
         dx = dy * x * 2
 
     CUBE (f16, bf16, f32, f64): x * x * x
-        dx = dy * x * x * 3
+        dx = scaled_product(dy, x, x) * 3
 
     SQRT (f16, bf16, f32, f64): square root
         dx = dy / (2 * sqrt(x))
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
         r = element_rsqrt(x)
-        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * (0.5 * r) / x)
+        p = dy * (0.5 * r)
+        apart = ldexp(mantissa(dy) * (0.5 * r) / mantissa(x), exponent(dy) - exponent(x))
+        wide = p / x if abs(p) >= smallest_normal else apart
+        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else wide)
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
-        dx = dy / (3 * c) / c
+        dx = scaled_ratio(dy, 1 / 3, c)
 
     EXP (f16, bf16, f32, f64): e to the power of x
         dx = scaled_exp(dy, x)
@@ -1619,12 +1622,10 @@ class UnaryBackwardPlan(Plan):
         dx = dy / (1 + x * x) if abs(x) < 1.0e9 else dy / x / x
 
     SINH (f16, bf16, f32, f64): hyperbolic sine
-        h = exp(abs(x) / 2)
-        dx = dy * cosh(x) if abs(x) < 20 else dy * (h / 2) * h
+        dx = dy * cosh(x) if abs(x) < 20 else scaled_exp_product(dy, 0.5, abs(x))
 
     COSH (f16, bf16, f32, f64): hyperbolic cosine
-        h = exp(abs(x) / 2)
-        dx = dy * sinh(x) if abs(x) < 20 else dy * copysign(h / 2, x) * h
+        dx = dy * sinh(x) if abs(x) < 20 else scaled_exp_product(dy, copysign(0.5, x), abs(x))
 
     TANH (f16, bf16, f32, f64): hyperbolic tangent
         power = -2 * abs(x)
@@ -1692,9 +1693,10 @@ class UnaryBackwardPlan(Plan):
         dx = dy * (inf if abs(x) == 1 else erfcx(abs(erfinv(x))) / (1 - abs(x)) * 0.886226925452758)
 
     ERFCX (f16, bf16, f32, f64): exp(x * x) * erfc(x), the scaled complementary error function
-        d = max(normal_density(x), smallest_subnormal)
-        dx = dy / d * (x * 0.6366197723675814) / d if x < -6.5 else dy / x / x * -0.5641895835477563 if x >
-            1.0e+10 else dy * erfcx_slope(x)
+        t = max(x, -105)
+        s = t * t
+        dx = scaled_exp_product(dy, x, s, fma(t, t, -s)) * 4 if x < -6.5 else dy / x / x * -0.5641895835477563
+            if x > 1.0e+10 else dy * erfcx_slope(x)
 
     NDTR (f16, bf16, f32, f64): distribution function of the normal distribution
         a = min(abs(x), 60)
@@ -1717,18 +1719,17 @@ class UnaryBackwardPlan(Plan):
         dx = dy * digamma(x) if abs(x) > 1.0e-20 else -dy / x
 
     DIGAMMA (f16, bf16, f32, f64): derivative of lgamma
-        dx = dy * trigamma(x) if abs(x) > 1.0e-10 else dy / x / x
+        dx = dy * trigamma(x) if abs(x) > 1.0e-10 else scaled_ratio(dy, 1, x)
 
     I0 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 0
-        h = exp(abs(x) / 2)
-        dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
+        dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, i1e(x),
+            abs(x))
 
     I0E (f16, bf16, f32, f64): i0(x) times exp(-|x|)
         dx = dy * i0e_slope(x) if abs(x) < 1.0e+18 else dy * i0e(x) / x * -0.5
 
     I1 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 1
-        h = exp(abs(x) / 2)
-        dx = dy * i1_slope(x) if abs(x) < 20 else dy * h * (i0e(x) - i1e(x) / x) * h
+        dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, i0e(x) - i1e(x) / x, abs(x))
 
     I1E (f16, bf16, f32, f64): i1(x) times exp(-|x|)
         dx = dy * i1e_slope(x) if abs(x) < 1.0e+18 else dy * i1e(x) / x * -0.5
@@ -1765,8 +1766,10 @@ class UnaryBackwardPlan(Plan):
         p = e + 2
         q = fma(e, p, 2)
         r = element_inverse(q)
-        s = fma(p, q, 4 * low * (1 + e)) * r * r
-        dx = dy if x > 25 else dy * (s * e) if x >= 0 else element_exp_product(dy, s, x)
+        c = 4 * low * (1 + e)
+        s = fma(p, q, c) * r * r
+        t = s * e if epsilon > 0.0001 else fma(r, fma(c * e, r, -2), 1)
+        dx = dy if x > 25 else dy * t if x >= -0.5 else element_exp_product(dy, s, x)
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
         h = max(exp(-abs(x) / 2), smallest_subnormal)
@@ -3354,15 +3357,15 @@ def _threshold_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _squareplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus, folded in double precision."""
     b = desc.param
-    other = b / 4
-    return (math.sqrt(b), other)
+    c = math.sqrt(b) / 2
+    return (math.sqrt(b), c, b / 4, b > 1e-30)
 
 
 def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus_backward, folded in double precision."""
     b = desc.param
-    other = b / 4
-    return (math.sqrt(b), other)
+    c = math.sqrt(b) / 2
+    return (b, 1000000.0 * b, math.sqrt(b), c, b / 4, b / 2, 1e-30 < b < 1e+30, b > 1e-30)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3396,13 +3399,13 @@ def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of logit, folded in double precision."""
     eps = desc.param
-    return (eps, 1 - eps, eps >= 0)
+    return (eps, eps >= 0)
 
 
 def _logit_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of logit_backward, folded in double precision."""
     eps = desc.param
-    return (max(eps, 0), 1 - max(eps, 0), 0 if eps >= 0 else math.nan)
+    return (max(eps, 0), 0 if eps >= 0 else math.nan)
 
 
 def _powi_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3462,8 +3465,9 @@ class UnaryParamPlan(Plan):
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
         r = hypot(x, sqrt(b))
-        other = b / 4
-        y = x / 2 + r / 2 if x >= 0 else other / (r / 2 - x / 2)
+        half = r / 2 - x / 2
+        c = sqrt(b) / 2
+        y = x / 2 + r / 2 if x >= 0 else b / 4 / half if b > 1.0e-30 else c / half * c
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -3485,8 +3489,11 @@ class UnaryParamPlan(Plan):
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
         eps = param (-1 unless given)
-        z = clamp(x, eps, 1 - eps) if eps >= 0 else x
-        y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+        below = x < eps and eps >= 0
+        above = eps >= 0 and 1 - x < eps and not below
+        z = eps if below or above else x
+        v = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+        y = -v if above else v
 
     POWI (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x to the power of a whole number
         n = param (2 unless given)
@@ -3646,7 +3653,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aa",
+            attributes="aaab",
             fold=_squareplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3698,7 +3705,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aab",
+            attributes="ab",
             fold=_logit_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3821,9 +3828,14 @@ class UnaryParamBackwardPlan(Plan):
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
         near = min(x, 1.0e+30)
-        r = hypot(near, sqrt(b))
-        other = b / 4
-        dx = dy * ((near / r + 1) / 2) if x >= 0 else dy / (r / 2 - x / 2) * other / r
+        square = fma(x, x, b)
+        plain = 1.0e-30 < b < 1.0e+30 and square < 1.0e+6 * b
+        r = sqrt(square) if plain else hypot(near, sqrt(b))
+        half = r / 2 - x / 2
+        c = sqrt(b) / 2
+        far = dy / half * (b / 4) / r if b > 1.0e-30 else dy * (c / half) * (c / r)
+        left = dy * (b / 2 / fma(-x, r, square)) if plain else far
+        dx = dy * ((near / r + 1) / 2) if x >= 0 else left
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -3842,12 +3854,12 @@ class UnaryParamBackwardPlan(Plan):
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
         eps = param (-1 unless given)
-        beyond = x < max(eps, 0) or x > 1 - max(eps, 0)
-        dx = dy / (1 - x) / x if not beyond else 0 if eps >= 0 else nan
+        beyond = x < max(eps, 0) or 1 - x < max(eps, 0)
+        dx = dy / ((1 - x) * x) if not beyond else 0 if eps >= 0 else nan
 
     POWI (f16, bf16, f32, f64): x to the power of a whole number
         n = param (2 unless given)
-        dx = 0 if n == 0 else dy * x * 2 if n == 2 else dy * pow(x, n - 1) * n
+        dx = 0 if n == 0 else dy * x * 2 if n == 2 else scaled_product(dy, pow(x, n - 1), n)
 
     NAN_TO_NUM (f16, bf16, f32, f64): x with numbers for NaN and the infinities; inf for these stands for
         the largest number of the dtype
@@ -3999,10 +4011,10 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aa",
+            attributes="aaaaaabb",
             fold=_squareplus_backward_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
         ),
         UnaryKind.CELU: OpRecord(
@@ -4050,7 +4062,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aaa",
+            attributes="aa",
             fold=_logit_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},

@@ -1,12 +1,12 @@
 // lerp: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
 //   rest = 1 - weight
-//   at_a = weight == 0
+//   size = abs(weight)
+//   w = copysign(max(size, smallest_subnormal), weight)
+//   at_a = weight == 0 or size < smallest_subnormal and isfinite(b)
 //   at_b = weight == 1
 //   toward_b = abs(a) <= abs(b)
 //   near = a if toward_b else b
 //   far = b if toward_b else a
-//   size = abs(weight)
-//   w = copysign(max(size, smallest_subnormal), weight)
 //   t = w if toward_b else rest
 //   z = near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
@@ -28,16 +28,17 @@ struct Formula {
     A rest;  // 1 - weight
     A size;  // abs(weight)
     A weight;
-    bool at_a;  // weight == 0
+    bool flag0;  // weight == 0
     bool at_b;  // weight == 1
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
+        const A w = baracuda::copysign(baracuda::max(size, A(baracuda::limits<A>::smallest_subnormal)), weight);
+        const bool at_a = flag0 | ((size < A(baracuda::limits<A>::smallest_subnormal)) & baracuda::isfinite(b));
         const bool toward_b = baracuda::abs(a) <= baracuda::abs(b);
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
-        const A w = baracuda::copysign(baracuda::max(size, A(baracuda::limits<A>::smallest_subnormal)), weight);
         const A t = toward_b ? w : rest;
         const A z = near + t * (far - near);
         const bool beyond = far > A(0) ? z > far : z < far;

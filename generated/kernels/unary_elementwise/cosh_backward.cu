@@ -1,9 +1,9 @@
 // cosh_backward: gradients of hyperbolic cosine.
-//   h = exp(abs(x) / 2)
-//   dx = dy * sinh(x) if abs(x) < 20 else dy * copysign(h / 2, x) * h
+//   dx = dy * sinh(x) if abs(x) < 20 else scaled_exp_product(dy, copysign(0.5, x), abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/exp_product.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -14,8 +14,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::exp(baracuda::abs(x) / A(2));
-        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::sinh(x) : dy * baracuda::copysign(h / A(2), x) * h;
+        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::sinh(x)
+            : baracuda::scaled_exp_product(dy, baracuda::copysign(A(0.5), x), baracuda::abs(x));
     }
 };
 

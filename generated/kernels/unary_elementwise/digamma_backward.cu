@@ -1,5 +1,5 @@
 // digamma_backward: gradients of derivative of lgamma.
-//   dx = dy * trigamma(x) if abs(x) > 1.0e-10 else dy / x / x
+//   dx = dy * trigamma(x) if abs(x) > 1.0e-10 else scaled_ratio(dy, 1, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -14,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = baracuda::abs(x) > A(1e-10) ? dy * baracuda::trigamma(x) : dy / x / x;
+        out[0] = baracuda::abs(x) > A(1e-10) ? dy * baracuda::trigamma(x) : baracuda::scaled_ratio(dy, A(1), x);
     }
 };
 

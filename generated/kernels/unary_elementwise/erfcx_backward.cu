@@ -1,10 +1,12 @@
 // erfcx_backward: gradients of exp(x * x) * erfc(x), the scaled complementary error function.
-//   d = max(normal_density(x), smallest_subnormal)
-//   dx = dy / d * (x * 0.6366197723675814) / d if x < -6.5 else dy / x / x * -0.5641895835477563 if x > 1.0e+10 else dy
-//       * erfcx_slope(x)
+//   t = max(x, -105)
+//   s = t * t
+//   dx = scaled_exp_product(dy, x, s, fma(t, t, -s)) * 4 if x < -6.5 else dy / x / x * -0.5641895835477563 if x >
+//       1.0e+10 else dy * erfcx_slope(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/exp_product.cuh>
 #include <baracuda/normal.cuh>
 
 namespace BARACUDA_NAMESPACE {
@@ -16,8 +18,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A d = baracuda::max(baracuda::normal_density(x), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x < A(-6.5) ? dy / d * (x * A(0.6366197723675814)) / d
+        const A t = baracuda::max(x, A(-105));
+        const A s = t * t;
+        out[0] = x < A(-6.5) ? baracuda::scaled_exp_product(dy, x, s, baracuda::fma(t, t, -s)) * A(4)
             : (x > A(10000000000.0) ? dy / x / x * A(-0.5641895835477563) : dy * baracuda::erfcx_slope(x));
     }
 };

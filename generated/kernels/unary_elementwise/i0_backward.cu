@@ -1,10 +1,10 @@
 // i0_backward: gradients of modified Bessel function of the first kind, order 0.
-//   h = exp(abs(x) / 2)
-//   dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else dy * h * i1e(x) * h
+//   dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, i1e(x), abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
 #include <baracuda/bessel.cuh>
+#include <baracuda/exp_product.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,9 +15,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::exp(baracuda::abs(x) / A(2));
         out[0] = baracuda::abs(x) < A(1e-10) ? dy * x / A(2)
-            : (baracuda::abs(x) < A(20) ? dy * baracuda::i1(x) : dy * h * baracuda::i1e(x) * h);
+            : (baracuda::abs(x) < A(20) ? dy * baracuda::i1(x)
+                : baracuda::scaled_exp_product(dy, baracuda::i1e(x), baracuda::abs(x)));
     }
 };
 

@@ -1,10 +1,10 @@
 // i1_backward: gradients of modified Bessel function of the first kind, order 1.
-//   h = exp(abs(x) / 2)
-//   dx = dy * i1_slope(x) if abs(x) < 20 else dy * h * (i0e(x) - i1e(x) / x) * h
+//   dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, i0e(x) - i1e(x) / x, abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
 #include <baracuda/bessel.cuh>
+#include <baracuda/exp_product.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,9 +15,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::exp(baracuda::abs(x) / A(2));
-        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::i1_slope(x) : dy * h
-            * (baracuda::i0e(x) - baracuda::i1e(x) / x) * h;
+        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::i1_slope(x)
+            : baracuda::scaled_exp_product(dy, baracuda::i0e(x) - baracuda::i1e(x) / x, baracuda::abs(x));
     }
 };
 

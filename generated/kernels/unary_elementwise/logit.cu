@@ -1,6 +1,9 @@
 // logit: log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not negative.
-//   z = clamp(x, eps, 1 - eps) if eps >= 0 else x
-//   y = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+//   below = x < eps and eps >= 0
+//   above = eps >= 0 and 1 - x < eps and not below
+//   z = eps if below or above else x
+//   v = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+//   y = -v if above else v
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -12,13 +15,15 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A eps;
-    A factor0;  // 1 - eps
     bool flag0;  // eps >= 0
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A z = flag0 ? baracuda::clamp(x, eps, factor0) : x;
-        out[0] = z < A(0.25) ? baracuda::log(z / (A(1) - z)) : baracuda::log1p((A(2) * z - A(1)) / (A(1) - z));
+        const bool below = (x < eps) & flag0;
+        const bool above = flag0 & (A(1) - x < eps) & !below;
+        const A z = (below | above) ? eps : x;
+        const A v = z < A(0.25) ? baracuda::log(z / (A(1) - z)) : baracuda::log1p((A(2) * z - A(1)) / (A(1) - z));
+        out[0] = above ? -v : v;
     }
 };
 

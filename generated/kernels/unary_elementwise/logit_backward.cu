@@ -1,7 +1,7 @@
 // logit_backward: gradients of log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not
 // negative.
-//   beyond = x < max(eps, 0) or x > 1 - max(eps, 0)
-//   dx = dy / (1 - x) / x if not beyond else 0 if eps >= 0 else nan
+//   beyond = x < max(eps, 0) or 1 - x < max(eps, 0)
+//   dx = dy / ((1 - x) * x) if not beyond else 0 if eps >= 0 else nan
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -13,14 +13,13 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A factor0;  // max(eps, 0)
-    A factor1;  // 1 - max(eps, 0)
-    A factor2;  // 0 if eps >= 0 else nan
+    A factor1;  // 0 if eps >= 0 else nan
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const bool beyond = (x < factor0) | (x > factor1);
-        out[0] = !beyond ? dy / (A(1) - x) / x : factor2;
+        const bool beyond = (x < factor0) | (A(1) - x < factor0);
+        out[0] = !beyond ? dy / ((A(1) - x) * x) : factor1;
     }
 };
 

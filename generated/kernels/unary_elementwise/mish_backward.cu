@@ -4,8 +4,10 @@
 //   p = e + 2
 //   q = fma(e, p, 2)
 //   r = element_inverse(q)
-//   s = fma(p, q, 4 * low * (1 + e)) * r * r
-//   dx = dy if x > 25 else dy * (s * e) if x >= 0 else element_exp_product(dy, s, x)
+//   c = 4 * low * (1 + e)
+//   s = fma(p, q, c) * r * r
+//   t = s * e if epsilon > 0.0001 else fma(r, fma(c * e, r, -2), 1)
+//   dx = dy if x > 25 else dy * t if x >= -0.5 else element_exp_product(dy, s, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -25,8 +27,11 @@ struct Formula {
         const A p = e + A(2);
         const A q = baracuda::fma(e, p, A(2));
         const A r = baracuda::element_inverse<T>(q);
-        const A s = baracuda::fma(p, q, A(4) * low * (A(1) + e)) * r * r;
-        out[0] = x > A(25) ? dy : (x >= A(0) ? dy * (s * e) : baracuda::element_exp_product<T>(dy, s, x));
+        const A c = A(4) * low * (A(1) + e);
+        const A s = baracuda::fma(p, q, c) * r * r;
+        const A t = A(baracuda::limits<T>::epsilon) > A(0.0001) ? s * e
+            : baracuda::fma(r, baracuda::fma(c * e, r, A(-2)), A(1));
+        out[0] = x > A(25) ? dy : (x >= A(-0.5) ? dy * t : baracuda::element_exp_product<T>(dy, s, x));
     }
 };
 

@@ -1,5 +1,5 @@
 // powi_backward: gradients of x to the power of a whole number.
-//   dx = 0 if n == 0 else dy * x * 2 if n == 2 else dy * pow(x, n - 1) * n
+//   dx = 0 if n == 0 else dy * x * 2 if n == 2 else scaled_product(dy, pow(x, n - 1), n)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -18,7 +18,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = flag0 ? A(0) : (flag1 ? dy * x * A(2) : dy * baracuda::pow(x, factor0) * n);
+        out[0] = flag0 ? A(0) : (flag1 ? dy * x * A(2) : baracuda::scaled_product(dy, baracuda::pow(x, factor0), n));
     }
 };
 

@@ -1,5 +1,5 @@
 // reciprocal_backward: gradients of 1 / x.
-//   dx = -(dy / x / x)
+//   dx = -scaled_ratio(dy, 1, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -13,7 +13,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = -(dy / x / x);
+        out[0] = -baracuda::scaled_ratio(dy, A(1), x);
     }
 };
 

@@ -1,6 +1,9 @@
 // rsqrt_backward: gradients of 1 / sqrt(x).
 //   r = element_rsqrt(x)
-//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * (0.5 * r) / x)
+//   p = dy * (0.5 * r)
+//   apart = ldexp(mantissa(dy) * (0.5 * r) / mantissa(x), exponent(dy) - exponent(x))
+//   wide = p / x if abs(p) >= smallest_normal else apart
+//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else wide)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,8 +19,11 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A r = baracuda::element_rsqrt<T>(x);
-        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r : dy
-            * (A(0.5) * r) / x);
+        const A p = dy * (A(0.5) * r);
+        const A apart = baracuda::ldexp(baracuda::mantissa(dy) * (A(0.5) * r) / baracuda::mantissa(x),
+            baracuda::exponent(dy) - baracuda::exponent(x));
+        const A wide = baracuda::abs(p) >= A(baracuda::limits<T>::smallest_normal) ? p / x : apart;
+        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r : wide);
     }
 };
 

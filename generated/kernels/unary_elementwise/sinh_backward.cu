@@ -1,9 +1,9 @@
 // sinh_backward: gradients of hyperbolic sine.
-//   h = exp(abs(x) / 2)
-//   dx = dy * cosh(x) if abs(x) < 20 else dy * (h / 2) * h
+//   dx = dy * cosh(x) if abs(x) < 20 else scaled_exp_product(dy, 0.5, abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/exp_product.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -14,8 +14,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::exp(baracuda::abs(x) / A(2));
-        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::cosh(x) : dy * (h / A(2)) * h;
+        out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::cosh(x)
+            : baracuda::scaled_exp_product(dy, A(0.5), baracuda::abs(x));
     }
 };
 

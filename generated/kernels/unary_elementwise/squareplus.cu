@@ -1,7 +1,8 @@
 // squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
 //   r = hypot(x, sqrt(b))
-//   other = b / 4
-//   y = x / 2 + r / 2 if x >= 0 else other / (r / 2 - x / 2)
+//   half = r / 2 - x / 2
+//   c = sqrt(b) / 2
+//   y = x / 2 + r / 2 if x >= 0 else b / 4 / half if b > 1.0e-30 else c / half * c
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -13,12 +14,15 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A factor0;  // sqrt(b)
-    A other;  // b / 4
+    A c;  // sqrt(b) / 2
+    A factor1;  // b / 4
+    bool flag0;  // b > 1e-30
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A r = baracuda::hypot(x, factor0);
-        out[0] = x >= A(0) ? x / A(2) + r / A(2) : other / (r / A(2) - x / A(2));
+        const A half = r / A(2) - x / A(2);
+        out[0] = x >= A(0) ? x / A(2) + r / A(2) : (flag0 ? factor1 / half : c / half * c);
     }
 };
 

@@ -116,14 +116,21 @@ template <class F> BARACUDA_FN F digamma(F x) {
     return (a < F(1) ? value : value + F(1) / a) + pi_cotangent(r);
 }
 
+// 1 / r^2 and what rounding took from it; where the square is an extreme, nothing is known of that.
+template <class F> BARACUDA_FN Rounded<F> inverse_square(F r) {
+    const F inverse = F(1) / r, value = inverse * inverse;
+    const F rest = fma(inverse, inverse, -value) + F(2) * value * fma(-inverse, r, F(1));
+    return {value, abs(r) > F(1e-15) ? rest : F(0)};
+}
+
 // Derivative of digamma: infinite at zero and at the negative integers.
 template <class F> BARACUDA_FN F trigamma(F x) {
     const F a = abs(x);
     const F value = trigamma_of_positive(a);
     if (x > F(0)) return a < F(1) ? value + square(F(1) / a) : value;
     const F r = from_integer(a);
-    const F square_of_cosecant = square(F(1) / r) + cosecant_curve(r * r);
-    return square_of_cosecant - (a < F(1) ? value : value - square(F(1) / a));
+    const Rounded<F> pole = inverse_square(r);
+    return pole.value + (pole.rest + (cosecant_curve(r * r) - (a < F(1) ? value : value - square(F(1) / a))));
 }
 
 }  // namespace baracuda

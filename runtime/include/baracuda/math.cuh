@@ -346,13 +346,15 @@ template <class F> BARACUDA_FN F sigmoid(F x) {
 }
 
 // x * exp(y), the power in factors where it is no normal number: nothing is lost that the product holds. A power that
-// rounds to zero is the smallest number instead, so that an infinite x stays one.
+// rounds to zero is the smallest number instead, so that an infinite x stays one, and three factors are beyond every
+// number, so that a zero does.
 #define BARACUDA_SCALED(name, power, most_of_f32, most_of_f64)                                        \
     template <class F> BARACUDA_FN F name(F x, F y) {                                                 \
         const F most = F(sizeof(F) == 4 ? most_of_f32 : most_of_f64);                                 \
         if (abs(y) <= most) return x * power(y);                                                      \
         const F first = clamp(y, -most, most), second = clamp(y - first, -most, most);                \
-        const F last = max(power(y - first - second), limits<F>::smallest_subnormal);                 \
+        const F rest = isinf(y) ? y : clamp(y - first - second, -most, most);                         \
+        const F last = max(power(rest), limits<F>::smallest_subnormal);                               \
         return x * power(first) * power(second) * last;                                               \
     }
 BARACUDA_SCALED(scaled_exp, exp, 80.0, 700.0)
