@@ -165,6 +165,32 @@ def test_a_misspelt_kind_and_one_of_a_plan_beside():
 
 
 @each_plan()
+def test_a_kind_that_there_is_not(good, op, direction):
+    """Whether the descriptor or the plan refuses it: what is offered are the plan's kinds, all and alone."""
+    plan = good.problem.plan_class
+    known = ", ".join(kind.value for kind in plan.OPS)
+    others = [kind for kind in plan.DESCRIPTOR.RULES["kind"] if kind not in plan.OPS]
+    for kind in ("quux", *others[:1]):
+        with pytest.raises(Unsupported) as error:
+            plan.select(Stream.host(), good.problem.descriptor(kind=kind))
+        assert str(error.value).endswith(f"want one of {known}")
+
+
+def test_a_misspelt_kind_of_a_plan_beside():
+    for desc, kind, hint in (
+        (bc.BinaryDescriptor, "lerpp", "'lerp', which BinaryParamPlan has"),
+        (bc.BinaryBackwardDescriptor, "lerpp", "'lerp', which BinaryParamBackwardPlan has"),
+        (bc.BinaryParamDescriptor, "lerpp", "'lerp'"),
+    ):
+        with pytest.raises(Unsupported) as error:
+            desc(kind=kind, shape=(2,), element="f32", **({"param": 0.5} if "Param" in desc.__name__ else {}))
+        assert f"kind is '{kind}' (did you mean {hint}?), want one of" in str(error.value)
+    # One direction alone has it.
+    with pytest.raises(Unsupported, match="kind is 'florr', want one of"):
+        bc.UnaryBackwardDescriptor(kind="florr", shape=(2,), element="f32")
+
+
+@each_plan()
 def test_fields_of_the_wrong_type(good, op, direction):
     wrong = {
         "shape": ["ab", 3, (1.5,), None],
