@@ -294,7 +294,11 @@ class Plan:
 
     def can_implement(self, args: Any) -> None:
         """Check the tensors as `run` does, without a launch. Raises what `run` would raise."""
-        self._checked(args)
+        try:
+            self._checked(args)
+        except AttributeError:
+            _require_plan(self)
+            raise
 
     def run(self, stream: Any, workspace: Any, args: Any) -> None:
         """Validate and launch.
@@ -510,6 +514,15 @@ class Plan:
             return 0
         arrays = [getattr(args, name) for name in self._outputs_first]
         return current_stream_of(*_deciding(arrays)).handle
+
+
+def _require_plan(given: object) -> None:
+    """Refuse whatever a method got in the place of its plan, which is so where it is called on the class."""
+    if not isinstance(given, Plan):
+        raise TypeError(
+            f"can_implement is called on a class with a {type(given).__name__}, want plan.can_implement(args)"
+            "; select(stream, desc) says whether a descriptor has a plan"
+        ) from None
 
 
 def desc_default(descriptor: type[Any], field: str) -> Any:

@@ -413,6 +413,27 @@ def test_arguments_of_another_plan(good, op, direction):
         good.run.plan.can_implement({})
 
 
+def test_a_method_of_a_plan_called_on_its_class():
+    """Plans of the Rust crate are asked so; the message says what to call instead."""
+    desc = bc.UnaryDescriptor(kind="exp", shape=(2,), element="f32")
+    with pytest.raises(
+        TypeError, match=r"on a class with a Stream, want plan\.can_implement\(args\); select\("
+    ):
+        bc.UnaryPlan.can_implement(Stream.host(), desc)
+
+
+def test_an_attribute_that_lacks_otherwise_is_told_as_it_is(monkeypatch):
+    """What an array's own protocol fails with is no mistake in the call."""
+    plan = bc.UnaryPlan.select(Stream.host(), bc.UnaryDescriptor(kind="exp", shape=(2,), element="f32"))
+
+    def fails(*_):
+        raise AttributeError("of the array")
+
+    monkeypatch.setattr(bc.UnaryPlan, "_checked", fails)
+    with pytest.raises(AttributeError, match="of the array"):
+        plan.can_implement(plan.ARGS(x=np.ones(2, np.float32), y=np.ones(2, np.float32)))
+
+
 @each_plan()
 def test_a_tensor_of_another_dtype(good, op, direction):
     for name, ref in good.refs().items():
