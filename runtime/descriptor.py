@@ -6,12 +6,12 @@ import dataclasses
 import enum
 import math
 import operator
-import sys
 from collections.abc import Mapping, Set
 from typing import Any, ClassVar
 
 from baracuda.dtypes import ElementKind
-from baracuda.errors import InvalidProblem, Unsupported, nearest
+from baracuda.errors import InvalidProblem, Unsupported
+from baracuda.kinds import member_of
 
 __all__ = ["Descriptor"]
 
@@ -179,7 +179,7 @@ class Descriptor:
             if not isinstance(value, bool):
                 raise TypeError(f"{where} is {value!r}, want True or False")
             return value
-        return _member(where, rule, value)
+        return member_of(rule, value, self._plan_name(), type(self).__module__, name)
 
     def check(self) -> None:
         """Extents and axes: what every problem has in common.
@@ -255,25 +255,3 @@ def _number(value: Any) -> float:
     if isinstance(value, (str, bytes, bool)):
         raise TypeError
     return float(value)
-
-
-def _suggestion(given: str | None, kinds: type[enum.Enum]) -> str:
-    close = nearest(given, [str(member.value) for member in kinds]) if given else None
-    return f" (did you mean {close!r}?)" if close else ""
-
-
-def _member(where: str, kinds: type[enum.Enum], value: Any) -> enum.Enum:
-    if isinstance(value, kinds):
-        return value
-    if isinstance(value, str):
-        for member in kinds:
-            if value.lower() == member.value:
-                return member
-    known = ", ".join(str(member.value) for member in kinds)
-    # The enums of all plans are in one module.
-    there = vars(sys.modules.get(kinds.__module__, kinds)).values()
-    enums = [other for other in there if isinstance(other, type) and issubclass(other, enum.Enum)]
-    given = value if isinstance(value, str) else None
-    owner = next((other for other in enums if any(given == member.value for member in other)), None)
-    hint = f", which is a {owner.__name__}" if owner else _suggestion(given, kinds)
-    raise Unsupported(f"{where} is {value!r}{hint}, want one of {known}")

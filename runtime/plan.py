@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
@@ -27,6 +26,7 @@ from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import BaracudaError, InvalidProblem, Unsupported, said_by
 from baracuda.kernels import load_kernels, units_of
+from baracuda.kinds import plan_with
 from baracuda.narrowing import folded
 from baracuda.ordering import UNORDERED, Producers, numbered
 from baracuda.recall import KnownCalls, Sighting
@@ -198,19 +198,11 @@ class Plan:
         return units_of(type(self).__module__, self._op, self._element_of(self._desc), self._engine)
 
     @classmethod
-    def _other_with(cls, kind: Any) -> type[Plan] | None:
-        """The plan of this direction that has a kind of the same enum, which several plans share."""
-        there = vars(sys.modules[cls.__module__]).values()
-        plans = [other for other in there if isinstance(other, type) and issubclass(other, Plan)]
-        alike = [plan for plan in plans if ("Backward" in plan.__name__) == ("Backward" in cls.__name__)]
-        return next((plan for plan in alike if kind in getattr(plan, "OPS", ())), None)
-
-    @classmethod
     def _op_of(cls, desc: Any) -> OpRecord:
         default = cls.OPS.get(desc.kind)
         if default is None:
             known = ", ".join(kind.value for kind in cls.OPS)
-            owner = cls._other_with(desc.kind)
+            owner = plan_with(desc.kind, cls.__name__, cls.__module__)
             hint = f", which {owner.__name__} has" if owner else ""
             raise Unsupported(f"{cls.__name__}: kind is {desc.kind.value}{hint}, want one of {known}")
         others = [(options, op) for kind, options, op in cls.ALTERNATIVES if kind is desc.kind]
@@ -302,7 +294,11 @@ class Plan:
 
     def can_implement(self, args: Any) -> None:
         """Check the tensors as `run` does, without a launch. Raises what `run` would raise."""
-        self._checked(args)
+        try:
+            self._checked(args)
+        except AttributeError:
+            _require_plan(self)
+            raise
 
     def run(self, stream: Any, workspace: Any, args: Any) -> None:
         """Validate and launch.
@@ -518,6 +514,15 @@ class Plan:
             return 0
         arrays = [getattr(args, name) for name in self._outputs_first]
         return current_stream_of(*_deciding(arrays)).handle
+
+
+def _require_plan(given: object) -> None:
+    """Refuse whatever a method got in the place of its plan, which is so where it is called on the class."""
+    if not isinstance(given, Plan):
+        raise TypeError(
+            f"can_implement is called on a class with a {type(given).__name__}, want plan.can_implement(args)"
+            "; select(stream, desc) says whether a descriptor has a plan"
+        ) from None
 
 
 def desc_default(descriptor: type[Any], field: str) -> Any:

@@ -176,9 +176,12 @@ def test_the_examples_of_rows_run() -> None:
 
 
 def test_the_examples_of_maps_run() -> None:
-    """One after another, as they stand on the page, which asserts some; the other results beside NumPy's."""
+    """One after another, as they stand on the page, which asserts some; the other results beside NumPy's.
+
+    That of PyTorch runs in torch/test_autograd.py.
+    """
     seen: dict[str, Any] = {}
-    start, broadcast, layouts, integers, gates = blocks(
+    start, broadcast, layouts, integers, gates, _ = blocks(
         (ROOT / "docs/maps.md").read_text(encoding="utf-8"), "python"
     )
     for block in (start, broadcast):

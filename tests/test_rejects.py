@@ -165,6 +165,32 @@ def test_a_misspelt_kind_and_one_of_a_plan_beside():
 
 
 @each_plan()
+def test_a_kind_that_there_is_not(good, op, direction):
+    """Whether the descriptor or the plan refuses it: what is offered are the plan's kinds, all and alone."""
+    plan = good.problem.plan_class
+    known = ", ".join(kind.value for kind in plan.OPS)
+    others = [kind for kind in plan.DESCRIPTOR.RULES["kind"] if kind not in plan.OPS]
+    for kind in ("quux", *others[:1]):
+        with pytest.raises(Unsupported) as error:
+            plan.select(Stream.host(), good.problem.descriptor(kind=kind))
+        assert str(error.value).endswith(f"want one of {known}")
+
+
+def test_a_misspelt_kind_of_a_plan_beside():
+    for desc, kind, hint in (
+        (bc.BinaryDescriptor, "lerpp", "'lerp', which BinaryParamPlan has"),
+        (bc.BinaryBackwardDescriptor, "lerpp", "'lerp', which BinaryParamBackwardPlan has"),
+        (bc.BinaryParamDescriptor, "lerpp", "'lerp'"),
+    ):
+        with pytest.raises(Unsupported) as error:
+            desc(kind=kind, shape=(2,), element="f32", **({"param": 0.5} if "Param" in desc.__name__ else {}))
+        assert f"kind is '{kind}' (did you mean {hint}?), want one of" in str(error.value)
+    # One direction alone has it.
+    with pytest.raises(Unsupported, match="kind is 'florr', want one of"):
+        bc.UnaryBackwardDescriptor(kind="florr", shape=(2,), element="f32")
+
+
+@each_plan()
 def test_fields_of_the_wrong_type(good, op, direction):
     wrong = {
         "shape": ["ab", 3, (1.5,), None],
@@ -385,6 +411,27 @@ def test_a_descriptor_of_another_plan(backend, good, op, direction):
 def test_arguments_of_another_plan(good, op, direction):
     with pytest.raises(TypeError, match=rf"^{good.name}: args is a dict, want .*Args"):
         good.run.plan.can_implement({})
+
+
+def test_a_method_of_a_plan_called_on_its_class():
+    """Plans of the Rust crate are asked so; the message says what to call instead."""
+    desc = bc.UnaryDescriptor(kind="exp", shape=(2,), element="f32")
+    with pytest.raises(
+        TypeError, match=r"on a class with a Stream, want plan\.can_implement\(args\); select\("
+    ):
+        bc.UnaryPlan.can_implement(Stream.host(), desc)
+
+
+def test_an_attribute_that_lacks_otherwise_is_told_as_it_is(monkeypatch):
+    """What an array's own protocol fails with is no mistake in the call."""
+    plan = bc.UnaryPlan.select(Stream.host(), bc.UnaryDescriptor(kind="exp", shape=(2,), element="f32"))
+
+    def fails(*_):
+        raise AttributeError("of the array")
+
+    monkeypatch.setattr(bc.UnaryPlan, "_checked", fails)
+    with pytest.raises(AttributeError, match="of the array"):
+        plan.can_implement(plan.ARGS(x=np.ones(2, np.float32), y=np.ones(2, np.float32)))
 
 
 @each_plan()

@@ -48,6 +48,7 @@ from baracuda.codegen.spec.model import (
     Program,
     Statement,
 )
+from baracuda.codegen.spec.reading import check_reading
 from baracuda.codegen.spec.rules import condition, parse_at
 from baracuda.codegen.spec.tensors import FLAG
 
@@ -132,7 +133,9 @@ class Builder:
         if len(self.problems) > before or self.misled:
             return None
         results.sort(key=lambda statement: wanted.index(statement.name))
-        return self._program(block, stem, options, results, inputs)
+        program = self._program(block, stem, options, results, inputs)
+        check_reading(program, self.family, inputs, self._at, self.problems)
+        return program if len(self.problems) == before else None
 
     def _in_order(self, block: schema.Direction) -> list[tuple[str, str, object]]:
         """The named values of `let` and `row`, each behind those of the other block that it needs."""

@@ -3764,6 +3764,8 @@ class UnaryParamPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "softshrink" and not (desc.param >= 0):
+            yield f"param is {desc.param}, want param >= 0"
         if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
             yield f"param is {desc.param}, want isfinite(param) and param >= 0"
         if desc.kind.value == "celu" and not (math.isfinite(desc.param) and desc.param > 0):
@@ -4131,6 +4133,8 @@ class UnaryParamBackwardPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "softshrink" and not (desc.param >= 0):
+            yield f"param is {desc.param}, want param >= 0"
         if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
             yield f"param is {desc.param}, want isfinite(param) and param >= 0"
         if desc.kind.value == "celu" and not (math.isfinite(desc.param) and desc.param > 0):

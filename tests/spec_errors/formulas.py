@@ -129,3 +129,38 @@ case(
         )
     ],
 )
+case(
+    "a map that reads nothing",
+    (MIX_Y, "      y: weight\n"),
+    errors=[
+        (
+            "y: weight\n",
+            "ops.mix.forward.y: weight: no formula reads an element of a tensor "
+            "(a formula with one of a, b, such as 0 * a)",
+        )
+    ],
+)
+case(
+    "a map of conditions that reads nothing",
+    ("a: {io: in, shape: a_shape", "a: {io: in, dtype: bool, shape: a_shape"),
+    ("b: {io: in, shape: shape", "b: {io: in, dtype: bool, shape: shape"),
+    (MIX_Y, "      y: weight\n"),
+    errors=[
+        (
+            "y: weight\n",
+            "ops.mix.forward.y: weight: no formula reads an element of a tensor (a formula with one of a, b)",
+        )
+    ],
+)
+case(
+    "gradients that read nothing",
+    ("da: dy * rest", "da: 0"),
+    ("db: dy * weight\n    ref", "db: rest\n    ref"),
+    errors=[
+        (
+            "da: 0",
+            "ops.mix.backward.da: 0: no formula reads an element of a tensor "
+            "(a formula with one of dy, such as 0 * dy)",
+        )
+    ],
+)

@@ -149,6 +149,7 @@ case(
 case(
     "columns of what follows from an aggregate",
     (DX, DX.replace("shape: shape", 'shape: "extents(shape, axis)", role: column')),
+    ("all: {dx: dy", "all: {row: {n: matches(x > 0)}, dx: dy"),
     errors=[
         (
             "dx: dy / n if",
@@ -165,6 +166,51 @@ case(
             "y: sum(x / extent)",
             "ops.total.forward.y: sum(x / extent): elements do not know the row's extent "
             "(an aggregate without it, and its value with it)",
+        ),
+    ],
+)
+case(
+    "a result of rows beside no aggregate",
+    ("      row: {n: matches(x > 0)}\n      y: sum(x) + n", "      y: extent"),
+    errors=[
+        (
+            "y: extent",
+            "ops.total.forward.y: extent: a value of role row beside no aggregate "
+            "(an aggregate of a tensor, in `row` or in a formula)",
+        ),
+    ],
+)
+case(
+    "columns beside no aggregate",
+    (DX, DX.replace("shape: shape", 'shape: "extents(shape, axis)", role: column')),
+    errors=[
+        (
+            "all: {dx: dy",
+            "ops.total.backward.by ties.all.dx: dy if x > 0 else 0: a value of role column beside no "
+            "aggregate (an aggregate of a tensor, in `row` or in a formula)",
+        ),
+    ],
+)
+case(
+    "rows that read nothing",
+    ("all: {dx: dy if x > 0 else 0}", "all: {dx: index / extent}"),
+    errors=[
+        (
+            "index / extent",
+            "ops.total.backward.by ties.all.dx: index / extent: no formula reads an element of a tensor "
+            "(a formula with one of x, such as 0 * x)",
+        ),
+    ],
+)
+case(
+    "an aggregate of nothing that is read",
+    ("dx: dy / n if x > 0 else 0", "dx: dy / n"),
+    ("          row: {n: matches(x > 0)}", "          row: {n: sum(index)}"),
+    errors=[
+        (
+            "dx: dy / n",
+            "ops.total.backward.by ties.split.dx: dy / n: no formula reads an element of a tensor "
+            "(a formula with one of x, such as 0 * x)",
         ),
     ],
 )
