@@ -315,6 +315,7 @@ def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
         ("family: triple\n", "family: tripel\n", "did you mean 'triple'?"),
         ("family: reduce          # a family and", "family: reduse  # and", "did you mean 'reduce'?"),
         ("y: cubes(x)", "y: cubez(x)", "cubez"),
+        ("    dtypes: [f32]\n", "    options: {ties: [split, all]}\n", "the family's default is 'all'"),
     ],
 )
 def test_mistakes_are_named_with_their_line(spec: Path, old: str, new: str, message: str) -> None:

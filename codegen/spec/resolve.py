@@ -370,6 +370,13 @@ def _resolve_options(
         if name not in family.descriptor or family.descriptor[name].type != "option":
             right = fields_of_type("option", family.descriptor)
             problems.add((*path, "options", name), f"{name!r} is no option of the descriptor", right)
+        elif values and values[0] != (default := str(family.descriptor[name].default)):
+            # Only the first value's kernel is one that no option is named for.
+            what = f"{values[0]!r} stands first, but the family's default is {default!r}"
+            rest = (value for value in values if value != default)
+            problems.add(
+                (*path, "options", name), what, f"the default first: [{', '.join((default, *rest))}]"
+            )
         if not values:
             problems.add((*path, "options", name), "no values", "the default first")
         else:

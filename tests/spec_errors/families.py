@@ -113,6 +113,17 @@ case(
     ],
 )
 case(
+    "an option without a default",
+    ("type: option, default: all,", "type: option,"),
+    errors=[
+        (
+            "type: option,",
+            "families.rows.descriptor.ties: an option without a default "
+            "(default: the first of the values in each op's options)",
+        )
+    ],
+)
+case(
     "a default of another type",
     ("type: f64, default: 1,", "type: i64, default: 0.5,"),
     errors=[
