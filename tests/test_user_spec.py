@@ -306,6 +306,7 @@ def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
         ("  two: [half, f32]", "  float: [half, f32]", "'float' is one of ops.yaml of baracuda already"),
         ("  cubes:\n    doc", "  sum:\n    doc", "'sum' is one of ops.yaml of baracuda already"),
         ("  triple:\n    doc", "  reduce:\n    doc", "'reduce' is one of ops.yaml of baracuda already"),
+        ("  ours_sum:\n", "  silu:\n", "'silu' is one of ops.yaml of baracuda already"),
         ("plan: Signed", "plan: Reduce", "'Reduce' is the plan of 'reduce' already"),
         ("plan: Signed", "plan: Triple", "collide with those of the family 'triple'"),
         ("template: negated_map", "template: negated_mop", "no file "),

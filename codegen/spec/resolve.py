@@ -100,6 +100,7 @@ def _check_names(file: schema.SpecFile, base: Spec, problems: Problems) -> None:
         ("dtypes", file.dtypes, base.dtypes),
         ("monoids", file.monoids, base.monoids),
         ("families", file.families, base.families),
+        ("ops", file.ops, base.ops),
     ):
         for name in own:
             if name in known:
