@@ -39,7 +39,7 @@ from baracuda.codegen.spec.model import (
 )
 from baracuda.codegen.spec.monoids import resolve_monoid
 from baracuda.codegen.spec.pairs import PLACES, PairBuilder
-from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
+from baracuda.codegen.spec.program import EXTENT, INDEX, Builder, outputs_of
 from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
 from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.spec.tensors import MAPS
@@ -284,15 +284,22 @@ def _resolve_op(
         if key not in family.descriptor or family.descriptor[key].type not in ("f64", "i64"):
             right = numbers_of(family.descriptor)
             problems.add((*path, "samples", key), f"{key!r} is no number of the descriptor", right)
+    if entry.backward is not None and not family.backward:
+        return None  # what references may name is not known
+    directions = ["forward"] + ["backward"] * (entry.backward is not None)
+    inputs = {key for direction in directions for key in family.tensors(direction)}
     if len(problems) > before or failed:
-        return None  # what the formulas give and read is not known
-    outputs = [output for program in programs.values() for output in program.written]
-    for output in outputs:
-        if output not in entry.ref:
-            problems.add(
-                (*path, "ref"), f"no reference for {output!r}", "an independent expression for each output"
-            )
-    inputs = {key for direction in programs for key in family.tensors(direction)}
+        # What the formulas give is not known: any output may have a reference, none must.
+        outputs = [name for direction in directions for name in outputs_of(family.tensors(direction))]
+    else:
+        outputs = [output for program in programs.values() for output in program.written]
+        for output in outputs:
+            if output not in entry.ref:
+                problems.add(
+                    (*path, "ref"),
+                    f"no reference for {output!r}",
+                    "an independent expression for each output",
+                )
     known = {*inputs, *(a.name for a in attributes), *family.descriptor, *REFERENCE_NAMES}
     named = set(known)
     for name_of_part, text in entry.ref_let.items():
@@ -322,7 +329,7 @@ def _resolve_op(
     for dtype in expanded if family.tiles else ():
         if dtype not in tiles:
             problems.add((*path, "dtypes"), f"the family has no tiles for {dtype}", "tiles for each dtype")
-    if len(problems) > before:
+    if len(problems) > before or failed:
         return None
     return Op(
         name, entry.doc, family, entry.kind or name.upper(), expanded, attributes, options,
