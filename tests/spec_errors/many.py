@@ -55,7 +55,7 @@ case(
         ),
         (
             "np.expp",
-            "ops.mix.ref.y: np.expp(a): unknown name 'np.expp' (did you mean 'exp'?), at column 1",
+            "ops.mix.ref.y: np.expp(a): unknown name 'np.expp' (did you mean 'np.exp'?), at column 1",
         ),
         ("d: dy\n    holds", "ops.mix.ref.d: unknown output 'd' (outputs: y, da, db)"),
         ("aa > 0", "ops.mix.holds.y: aa > 0: unknown name 'aa' (did you mean 'a'?)"),

@@ -229,7 +229,7 @@ case(
     errors=[
         (
             "np.wher",
-            "ops.total.ref.dx: dy * np.wher(x > 0): unknown name 'np.wher' (did you mean 'where'?), "
+            "ops.total.ref.dx: dy * np.wher(x > 0): unknown name 'np.wher' (did you mean 'np.where'?), "
             "at column 6",
         )
     ],
