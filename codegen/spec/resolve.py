@@ -533,9 +533,13 @@ def _resolve_attribute(
     require = None
     if entry.require is not None:
         require = condition(entry.require, family.descriptor, (*path, "require"), problems)
-    if (field.default == OF_KIND) is (entry.default is None):
-        what = f"a default is for fields with `default: {OF_KIND}`, and only these need one"
-        problems.add((*path, "default"), what, f"default: a number, and {entry.from_}: {{default: kind}}")
+    if field.default == OF_KIND and entry.default is None:
+        what = f"is missing: {entry.from_!r} has `default: {OF_KIND}`, a number for each op"
+        problems.add((*path, "default"), what, "default: a number")
+        return None
+    if field.default != OF_KIND and entry.default is not None:
+        what = f"belongs to fields with `default: {OF_KIND}`, which {entry.from_!r} is not"
+        problems.add((*path, "default"), what, "leave it out, or change the field")
         return None
     if entry.wide and (field.type != "f64" or family.template != MAPS):
         problems.add((*path, "wide"), f"belongs to f64 of the template {MAPS}", "leave it out")
