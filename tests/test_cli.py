@@ -298,6 +298,7 @@ def test_show_prints_formula_kernels_and_source() -> None:
         "param    f64",
         "error at most",
         "batch-invariant in the forward: y",
+        "Independent reference, in longdouble",
     ):
         assert part in result.stdout
     without = run("show", "lerp", "--no-source").stdout
