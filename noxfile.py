@@ -1,4 +1,6 @@
-"""Every developer task is a session; `nox` alone runs those that a change must pass.
+"""Every developer task is a session; `nox` alone runs most of those that a change must pass, `.ci/run` all.
+
+`nox` alone leaves out `tests_torch`, which downloads PyTorch, and `matrix`, which takes many minutes.
 
 Sessions run under the Python that runs nox, so one of 3.10 to 3.13 is enough. Arguments after `--` go to the
 tool: `nox -s tests -- -k lerp`, `nox -s tests -- --device cuda`, `nox -s demo -- --all`.

@@ -35,7 +35,7 @@ def describe(spec: Spec, name: str) -> str:
     if op.host:
         lines += ["", "Computed by the host in 40 digits, once a problem", *_wrapped(host_lines(op))]
     lines += ["", "Descriptor", *_columns(_fields(op.family))]
-    lines += ["", *_guarantees(op), "", "Independent reference, in float64"]
+    lines += ["", *_guarantees(op), "", "Independent reference, in longdouble"]
     lines += _wrapped(
         f"{output} = {' '.join(text.split())}" for output, text in (*op.ref_lets.items(), *op.ref.items())
     )

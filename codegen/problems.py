@@ -101,10 +101,10 @@ def dotted(path: Path) -> str:
     return text
 
 
-def suggest(name: str, known: Iterable[str]) -> str | None:
-    """`did you mean 'exp'?` when a known name is close to `name`, else None."""
+def suggest(name: str, known: Iterable[str], prefix: str = "") -> str | None:
+    """`did you mean 'exp'?` when a known name is close to `name`, else None; `prefix` stands before it."""
     close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else None
+    return f"did you mean {prefix + close[0]!r}?" if close else None
 
 
 def _one_line(text: str) -> str:

@@ -182,10 +182,14 @@ def test_lint_prints_every_problem_and_exits_2(small_spec: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_lint_of_a_good_spec() -> None:
-    result = run_process("lint")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "no problems" in result.stdout
+def test_lint_of_a_good_spec_names_the_file_that_it_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for folder, shown in ((ROOT, "ops.yaml"), (tmp_path, str(ROOT / "ops.yaml"))):
+        monkeypatch.chdir(folder)
+        result = run_process("lint")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert re.fullmatch(rf"{re.escape(shown)}: \d+ ops, \d+ kernels, no problems\n", result.stdout)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +298,7 @@ def test_show_prints_formula_kernels_and_source() -> None:
         "param    f64",
         "error at most",
         "batch-invariant in the forward: y",
+        "Independent reference, in longdouble",
     ):
         assert part in result.stdout
     without = run("show", "lerp", "--no-source").stdout

@@ -418,7 +418,13 @@ def test_reference_with_mpmath_keeps_its_digits() -> None:
         ("np.load('x')", "'np.load' is not allowed in a reference, at column 1"),
         ("np.__dict__", "'np.__dict__' is not allowed in a reference, at column 1"),
         ("np.lib", "'np.lib' is not allowed in a reference, at column 1"),
-        ("np.expp(x)", "unknown name 'np.expp' (did you mean 'exp'?), at column 1"),
+        ("np.expp(x)", "unknown name 'np.expp' (did you mean 'np.exp'?), at column 1"),
+        (
+            "scipy.special.xlogi(x)",
+            "unknown name 'scipy.special.xlogi' (did you mean 'scipy.special.xlogy'?), at column 1",
+        ),
+        ("special.expp(x)", "unknown name 'special.expp' (did you mean 'special.exp'?), at column 1"),
+        ("np.lod(x)", "unknown name 'np.lod' (did you mean 'np.mod'?), at column 1"),  # not np.load
         (
             "os.system('x')",
             "unknown name 'os.system' (known here: x, np, math, scipy.special, mpmath), at column 1",

@@ -306,6 +306,7 @@ def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
         ("  two: [half, f32]", "  float: [half, f32]", "'float' is one of ops.yaml of baracuda already"),
         ("  cubes:\n    doc", "  sum:\n    doc", "'sum' is one of ops.yaml of baracuda already"),
         ("  triple:\n    doc", "  reduce:\n    doc", "'reduce' is one of ops.yaml of baracuda already"),
+        ("  ours_sum:\n", "  silu:\n", "'silu' is one of ops.yaml of baracuda already"),
         ("plan: Signed", "plan: Reduce", "'Reduce' is the plan of 'reduce' already"),
         ("plan: Signed", "plan: Triple", "collide with those of the family 'triple'"),
         ("template: negated_map", "template: negated_mop", "no file "),
@@ -315,6 +316,7 @@ def test_a_package_is_made_again_in_place(spec: Path, tmp_path: Path) -> None:
         ("family: triple\n", "family: tripel\n", "did you mean 'triple'?"),
         ("family: reduce          # a family and", "family: reduse  # and", "did you mean 'reduce'?"),
         ("y: cubes(x)", "y: cubez(x)", "cubez"),
+        ("    dtypes: [f32]\n", "    options: {ties: [split, all]}\n", "the family's default is 'all'"),
     ],
 )
 def test_mistakes_are_named_with_their_line(spec: Path, old: str, new: str, message: str) -> None:

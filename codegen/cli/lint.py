@@ -20,7 +20,10 @@ Examples:
 def lint(spec: Path | None) -> None:
     """Check the spec alone and print every problem in it; exits 2 when there is one."""
     from baracuda.codegen import kernels, load_spec
+    from baracuda.codegen.spec import from_here
 
-    rows = kernels(load_spec(spec))
+    model = load_spec(spec)
+    rows = kernels(model)
     ops = {row.op for row in rows}
-    click.echo(f"{spec or 'the spec'}: {len(ops)} ops, {len(rows)} kernels, no problems")
+    # An installed copy, where the current folder has another one, is told by its path.
+    click.echo(f"{spec or from_here(model.path)}: {len(ops)} ops, {len(rows)} kernels, no problems")

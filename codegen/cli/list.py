@@ -19,6 +19,9 @@ Examples:
   baracuda-gen list --op lerp --op reduce_sum --json
 """
 
+#: So many names are listed where none is near.
+FEW = 16
+
 COLUMNS = ("op", "family", "category", "kind", "plan", "direction", "options", "dtype", "variant", "symbol")
 
 
@@ -59,7 +62,7 @@ def keep(rows: list[dict[str, Any]], key: str, wanted: Sequence[str]) -> list[di
 
 
 def unknown(key: str, name: str, known: Sequence[str]) -> BadInput:
-    """Return the failure for a name that is not there, with what it may have meant."""
+    """Return the failure for a name that is not there, with those that are near, else what there is."""
     import difflib
 
     lower = {other.lower(): other for other in known}
@@ -67,8 +70,13 @@ def unknown(key: str, name: str, known: Sequence[str]) -> BadInput:
     # `sum` for reduce_sum: a part of the name, as whole words.
     parts = [other for other in known if name and name.lower() in re.split("[_.]", other.lower())]
     same = [lower[name.lower()]] if name.lower() in lower else []
-    meant = same or parts[:8] or close or known[:8]
-    return BadInput(f"no {key} {name!r} here; did you mean {', '.join(meant) or 'another spec'}?")
+    meant = same or parts[:8] or close
+    if meant:
+        return BadInput(f"no {key} {name!r} here; did you mean {', '.join(meant)}?")
+    few = f"there are {', '.join(known)}" if known else "the spec has none"
+    return BadInput(
+        f"no {key} {name!r} here; {few if len(known) <= FEW else '`baracuda-gen list` shows all'}"
+    )
 
 
 def as_dict(row: Any) -> dict[str, Any]:

@@ -260,7 +260,7 @@ class _Walker:
             hint = suggest(dotted, [*self.env, *_MODULES])
             known = hint or "known here: " + ", ".join([*self.env, "np", "math", "scipy.special", "mpmath"])
             raise FormulaError(f"unknown name {dotted!r} ({known})", column)
-        if name.startswith("_") or name in _REFUSED.split():
+        if _is_refused(name):
             raise FormulaError(f"{dotted!r} is not allowed in a reference", column)
         try:
             owner = importlib.import_module(_MODULES[module])
@@ -269,7 +269,7 @@ class _Walker:
             return _absent(dotted, error)
         found = getattr(owner, name, None)
         if found is None:
-            hint = suggest(name, dir(owner))
+            hint = suggest(name, (known for known in dir(owner) if not _is_refused(known)), f"{module}.")
             raise FormulaError(f"unknown name {dotted!r}" + (f" ({hint})" if hint else ""), column)
         if isinstance(found, types.ModuleType):
             raise FormulaError(f"{dotted!r} is not allowed in a reference", column)
@@ -279,7 +279,8 @@ class _Walker:
         """A function of one number of the formula language, by SciPy in float64 or by mpmath."""
         function = FUNCTIONS.get(name)
         if function is None or function.most != 1:
-            hint = suggest(name, FUNCTIONS) or "docs/spec.md lists them"
+            known = [key for key, other in FUNCTIONS.items() if other.most == 1]
+            hint = suggest(name, known, "special.") or "docs/spec.md lists them"
             raise FormulaError(f"unknown name 'special.{name}' ({hint})", column)
 
         def call(x: Any) -> Any:
@@ -319,6 +320,11 @@ class _Walker:
         dtype = np.result_type(*floats) if floats else np.dtype(np.float64)
         flat = [_from_mpmath(item, dtype) for item in np.asarray(value, dtype=object).ravel()]
         return np.array(flat, dtype=dtype).reshape(np.shape(value))
+
+
+def _is_refused(name: str) -> bool:
+    """Whether a module's name may not be read."""
+    return name.startswith("_") or name in _REFUSED.split()
 
 
 def _each_mpmath(function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:

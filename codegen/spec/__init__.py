@@ -13,7 +13,7 @@ from baracuda.codegen.spec.schema import SpecFile
 from baracuda.codegen.spec.structure import read_structure
 from baracuda.codegen.yaml_source import parse_yaml
 
-__all__ = ["Op", "Program", "Spec", "SpecError", "default_spec_path", "load_spec"]
+__all__ = ["Op", "Program", "Spec", "SpecError", "default_spec_path", "from_here", "load_spec"]
 
 
 # No spec comes near it; a device that never ends would fill the memory.
@@ -40,7 +40,7 @@ def load_spec(path: Path | None = None) -> Spec:
     if path is not None:
         return _resolved(path, str(path), _text(path, str(path)), trusted=False)
     own = default_spec_path()
-    shown = _from_here(own)
+    shown = from_here(own)
     return _own(own, shown, _text(own, shown))
 
 
@@ -70,7 +70,7 @@ def _base(file: SpecFile, path: Path, problems: Problems) -> Spec:
     return load_spec()
 
 
-def _from_here(path: Path) -> str:
+def from_here(path: Path) -> str:
     """The path as somebody in the current folder writes it, if it lies below."""
     try:
         return str(path.relative_to(Path.cwd()))

@@ -139,6 +139,9 @@ def _check_default(
         problems.add((*path, "of"), "belongs to axes alone", "leave it out")
     default = field.default
     if default is None:
+        if field.type == "option":
+            what = "an option without a default"
+            problems.add(path, what, "default: the first of the values in each op's options")
         return
     where = (*path, "default")
     if field.type in ("shape", "extent"):

@@ -119,7 +119,7 @@ class Builder:
             for name, text in block.outputs.items()
             if (statement := self._output(name, text, tensors))
         ]
-        wanted = _outputs(tensors)
+        wanted = outputs_of(tensors)
         for name in wanted:
             if name not in block.outputs and not self._may_lack(name, tensors):
                 right = f"the {self.direction} gives {', '.join(wanted)}"
@@ -366,7 +366,7 @@ class Builder:
 
     def _output(self, name: str, text: object, tensors: Mapping[str, schema.Tensor]) -> Statement | None:
         path = self._at(name)
-        outputs = _outputs(tensors)
+        outputs = outputs_of(tensors)
         if name not in outputs:
             words = [*outputs, *vocabulary.keys(schema.Direction)]
             self.problems.add(
@@ -567,7 +567,7 @@ class Builder:
         return f"{stem}{number}"
 
 
-def _outputs(tensors: Mapping[str, schema.Tensor]) -> list[str]:
+def outputs_of(tensors: Mapping[str, schema.Tensor]) -> list[str]:
     """The tensors that formulas give."""
     return [name for name, tensor in tensors.items() if tensor.io == "out" and not tensor.halves]
 

@@ -39,7 +39,7 @@ from baracuda.codegen.spec.model import (
 )
 from baracuda.codegen.spec.monoids import resolve_monoid
 from baracuda.codegen.spec.pairs import PLACES, PairBuilder
-from baracuda.codegen.spec.program import EXTENT, INDEX, Builder
+from baracuda.codegen.spec.program import EXTENT, INDEX, Builder, outputs_of
 from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
 from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.spec.tensors import MAPS
@@ -100,6 +100,7 @@ def _check_names(file: schema.SpecFile, base: Spec, problems: Problems) -> None:
         ("dtypes", file.dtypes, base.dtypes),
         ("monoids", file.monoids, base.monoids),
         ("families", file.families, base.families),
+        ("ops", file.ops, base.ops),
     ):
         for name in own:
             if name in known:
@@ -283,15 +284,22 @@ def _resolve_op(
         if key not in family.descriptor or family.descriptor[key].type not in ("f64", "i64"):
             right = numbers_of(family.descriptor)
             problems.add((*path, "samples", key), f"{key!r} is no number of the descriptor", right)
+    if entry.backward is not None and not family.backward:
+        return None  # what references may name is not known
+    directions = ["forward"] + ["backward"] * (entry.backward is not None)
+    inputs = {key for direction in directions for key in family.tensors(direction)}
     if len(problems) > before or failed:
-        return None  # what the formulas give and read is not known
-    outputs = [output for program in programs.values() for output in program.written]
-    for output in outputs:
-        if output not in entry.ref:
-            problems.add(
-                (*path, "ref"), f"no reference for {output!r}", "an independent expression for each output"
-            )
-    inputs = {key for direction in programs for key in family.tensors(direction)}
+        # What the formulas give is not known: any output may have a reference, none must.
+        outputs = [name for direction in directions for name in outputs_of(family.tensors(direction))]
+    else:
+        outputs = [output for program in programs.values() for output in program.written]
+        for output in outputs:
+            if output not in entry.ref:
+                problems.add(
+                    (*path, "ref"),
+                    f"no reference for {output!r}",
+                    "an independent expression for each output",
+                )
     known = {*inputs, *(a.name for a in attributes), *family.descriptor, *REFERENCE_NAMES}
     named = set(known)
     for name_of_part, text in entry.ref_let.items():
@@ -321,7 +329,7 @@ def _resolve_op(
     for dtype in expanded if family.tiles else ():
         if dtype not in tiles:
             problems.add((*path, "dtypes"), f"the family has no tiles for {dtype}", "tiles for each dtype")
-    if len(problems) > before:
+    if len(problems) > before or failed:
         return None
     return Op(
         name, entry.doc, family, entry.kind or name.upper(), expanded, attributes, options,
@@ -370,6 +378,13 @@ def _resolve_options(
         if name not in family.descriptor or family.descriptor[name].type != "option":
             right = fields_of_type("option", family.descriptor)
             problems.add((*path, "options", name), f"{name!r} is no option of the descriptor", right)
+        elif values and values[0] != (default := str(family.descriptor[name].default)):
+            # Only the first value's kernel is one that no option is named for.
+            what = f"{values[0]!r} stands first, but the family's default is {default!r}"
+            rest = (value for value in values if value != default)
+            problems.add(
+                (*path, "options", name), what, f"the default first: [{', '.join((default, *rest))}]"
+            )
         if not values:
             problems.add((*path, "options", name), "no values", "the default first")
         else:
@@ -518,9 +533,13 @@ def _resolve_attribute(
     require = None
     if entry.require is not None:
         require = condition(entry.require, family.descriptor, (*path, "require"), problems)
-    if (field.default == OF_KIND) is (entry.default is None):
-        what = f"a default is for fields with `default: {OF_KIND}`, and only these need one"
-        problems.add((*path, "default"), what, f"default: a number, and {entry.from_}: {{default: kind}}")
+    if field.default == OF_KIND and entry.default is None:
+        what = f"is missing: {entry.from_!r} has `default: {OF_KIND}`, a number for each op"
+        problems.add((*path, "default"), what, "default: a number")
+        return None
+    if field.default != OF_KIND and entry.default is not None:
+        what = f"belongs to fields with `default: {OF_KIND}`, which {entry.from_!r} is not"
+        problems.add((*path, "default"), what, "leave it out, or change the field")
         return None
     if entry.wide and (field.type != "f64" or family.template != MAPS):
         problems.add((*path, "wide"), f"belongs to f64 of the template {MAPS}", "leave it out")

@@ -22,6 +22,12 @@ whole(
     ("half:", "dtypes.half: 'half' is one of ops.yaml of baracuda already (another name)"),
 )
 whole(
+    "an op of the base again",
+    f"{BASE}ops:\n  silu:\n    family: unary\n    doc: y = x\n    dtypes: f32\n    forward: {{y: x}}\n"
+    "    ref: {y: x}\n    ulp: {f32: 1}\n",
+    ("silu:", "ops.silu: 'silu' is one of ops.yaml of baracuda already (another name)"),
+)
+whole(
     "a plan of the base again",
     f"{BASE}families:\n  own:\n    doc: y = f(x)\n    template: map\n    category: Own\n"
     "    plan: Reduce\n    kind: OwnKind\n    domain: shape\n    descriptor:\n"

@@ -113,6 +113,17 @@ case(
     ],
 )
 case(
+    "an option without a default",
+    ("type: option, default: all,", "type: option,"),
+    errors=[
+        (
+            "type: option,",
+            "families.rows.descriptor.ties: an option without a default "
+            "(default: the first of the values in each op's options)",
+        )
+    ],
+)
+case(
     "a default of another type",
     ("type: f64, default: 1,", "type: i64, default: 0.5,"),
     errors=[
@@ -140,8 +151,19 @@ case(
     errors=[
         (
             "from: number, default: 2",
-            "ops.mix.attrs.weight.default: a default is for fields with `default: kind`, and only these need "
-            "one (default: a number, and number: {default: kind})",
+            "ops.mix.attrs.weight.default: belongs to fields with `default: kind`, which 'number' is not "
+            "(leave it out, or change the field)",
+        )
+    ],
+)
+case(
+    "no default of an attribute whose field has none of its own",
+    ("type: f64, default: 1,", "type: f64, default: kind,"),
+    errors=[
+        (
+            "weight: {from",
+            "ops.mix.attrs.weight.default: is missing: 'number' has `default: kind`, a number for each op "
+            "(default: a number)",
         )
     ],
 )

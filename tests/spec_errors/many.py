@@ -43,6 +43,26 @@ case(
     ],
 )
 case(
+    "a broken formula does not hide the references",
+    ("y: a * rest + b * weight", "y: a * rset"),
+    ("      y: a * (1 - weight) + b * weight", "      y: np.expp(a)"),
+    ("      db: dy * weight\n    ulp", "      d: dy\n    holds: {y: aa > 0}\n    ulp"),
+    ("      y: abs(a) + abs(b)", "      y: abs(a) + abs(bb)"),
+    errors=[
+        (
+            "rset",
+            "ops.mix.forward.y: a * rset: unknown name 'rset' (did you mean 'rest'?), at column 5",
+        ),
+        (
+            "np.expp",
+            "ops.mix.ref.y: np.expp(a): unknown name 'np.expp' (did you mean 'np.exp'?), at column 1",
+        ),
+        ("d: dy\n    holds", "ops.mix.ref.d: unknown output 'd' (outputs: y, da, db)"),
+        ("aa > 0", "ops.mix.holds.y: aa > 0: unknown name 'aa' (did you mean 'a'?)"),
+        ("bb", "ops.mix.scale.y: abs(a) + abs(bb): unknown name 'bb' (did you mean 'b'?)"),
+    ],
+)
+case(
     "a broken monoid does not make its ops wrong",
     ("    value: s\n", "    vallue: s\n"),
     errors=[("vallue", "monoids.sum.vallue: unknown key 'vallue' (did you mean 'value'?)")],

@@ -76,6 +76,28 @@ case(
     errors=[("split, all]", "ops.total.options.ties: 'all' stands twice (each value once)")],
 )
 case(
+    "an option whose default does not stand first",
+    ("{ties: [all, split]}", "{ties: [split, all]}"),
+    errors=[
+        (
+            "{ties: [split, all]}",
+            "ops.total.options.ties: 'split' stands first, but the family's default is 'all' "
+            "(the default first: [all, split])",
+        )
+    ],
+)
+case(
+    "an option whose default is none of its values",
+    ("default: all, doc: who", "default: both, doc: who"),
+    errors=[
+        (
+            "{ties: [all, split]}",
+            "ops.total.options.ties: 'all' stands first, but the family's default is 'both' "
+            "(the default first: [both, all, split])",
+        )
+    ],
+)
+case(
     "by an unknown option",
     ("by ties:", "by tie:"),
     errors=[("by tie:", "ops.total.backward.by tie: unknown option 'tie' (did you mean 'ties'?)")],
@@ -207,7 +229,7 @@ case(
     errors=[
         (
             "np.wher",
-            "ops.total.ref.dx: dy * np.wher(x > 0): unknown name 'np.wher' (did you mean 'where'?), "
+            "ops.total.ref.dx: dy * np.wher(x > 0): unknown name 'np.wher' (did you mean 'np.where'?), "
             "at column 6",
         )
     ],
