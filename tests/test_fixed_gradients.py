@@ -1,4 +1,4 @@
-"""Gradients of functions of one number: every 16-bit input beside a few incoming gradients, and subnormal ones."""
+"""Gradients of functions of one number, at every 16-bit input beside a few dy, and beside subnormal ones."""
 
 from __future__ import annotations
 

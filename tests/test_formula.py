@@ -389,6 +389,7 @@ TEXT = [
     ("max( x,y , 1e-6)", "max(x, y, 1e-06)"),
     ("a.m\n  + 0x10", "a.m + 16"),
     ("1.50", "1.5"),
+    ("3.0e+38*x", "3e38 * x"),
     ("True and not False", "True and not False"),
     ("nan if x>max_value else - inf", "nan if x > max_value else -inf"),
 ]

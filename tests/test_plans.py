@@ -513,6 +513,23 @@ def test_lerp_of_an_infinite_end_by_a_tiny_weight(element, weight):
     np.testing.assert_array_equal(y, want)
 
 
+@pytest.mark.parametrize("element", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("weight", [1e-50, -1e-50, 1e-330])
+def test_lerp_of_finite_ends_by_a_weight_that_vanishes(element, weight):
+    """It is a, however far b is."""
+    import baracuda as bc
+
+    dtype = ElementKind.parse(element).numpy
+    most = np.finfo(dtype).max
+    a = np.array([1, -1, 1e-3, 0, -0.0, 2], dtype)
+    b = np.array([3, 5, 7, most, -3, -most], dtype)
+    y = np.empty_like(a)
+    desc = bc.BinaryParamDescriptor(kind="lerp", shape=a.shape, element=element, param=weight)
+    bc.BinaryParamPlan.select(bc.Stream.host(), desc)(a=a, b=b, y=y)
+    within = a + np.longdouble(weight) * b if element == "f64" else a
+    np.testing.assert_array_equal(y, within.astype(dtype))
+
+
 def described(plan_class):
     """What the docstring of a plan's arguments says of each."""
     found, name = {}, None

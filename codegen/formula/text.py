@@ -69,7 +69,7 @@ class _Printer:
     def text(self, expr: Expr) -> tuple[str, int]:
         """The text of a node and how tightly it holds together."""
         if isinstance(expr, Number):
-            text = repr(expr.value)
+            text = repr(expr.value).replace("e+", "e")  # as a formatter of Python writes it
             return text, _UNARY if text.startswith("-") else _ATOM
         if isinstance(expr, Boolean):
             return repr(expr.value), _ATOM

@@ -396,7 +396,7 @@ class RMSNormBackwardPlan(Plan):
                 "dx": (
                     "abs(gradient) + abs(unit) * sum(abs(gradient * unit)) / extent + "
                     "((maximum(abs(gradient)) + 1 / rms) * smallest_normal if maximum(abs(dy * weight)) * "
-                    "extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
+                    "extent < max(max_value, 3e38) else 2 * extent * maximum(abs(dy * weight)))"
                 ),
                 "dgamma": "abs(exact) + abs(dy) * smallest_normal",
             },
@@ -867,7 +867,7 @@ class LayerNormBackwardPlan(Plan):
                 "dx": (
                     "abs(gradient) + sum(abs(gradient)) / extent + abs(unit) * sum(abs(gradient * unit)) / "
                     "extent + ((maximum(abs(gradient)) + rstd) * smallest_normal if maximum(abs(dy * weight))"
-                    " * extent < max(max_value, 3e+38) else 2 * extent * maximum(abs(dy * weight)))"
+                    " * extent < max(max_value, 3e38) else 2 * extent * maximum(abs(dy * weight)))"
                 ),
                 "dgamma": "abs(exact) + abs(dy) * smallest_normal",
             },

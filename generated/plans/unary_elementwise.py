@@ -3365,7 +3365,7 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus_backward, folded in double precision."""
     b = desc.param
     c = math.sqrt(b) / 2
-    return (b, 1000000.0 * b, math.sqrt(b), c, b / 4, b / 2, 1e-30 < b < 1e+30, b > 1e-30)
+    return (b, 1000000.0 * b, math.sqrt(b), c, b / 4, b / 2, 1e-30 < b < 1e30, b > 1e-30)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:

@@ -24,7 +24,7 @@ struct Formula {
     A c;  // sqrt(b) / 2
     A factor2;  // b / 4
     A factor3;  // b / 2
-    bool flag0;  // 1e-30 < b < 1e+30
+    bool flag0;  // 1e-30 < b < 1e30
     bool flag1;  // b > 1e-30
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
