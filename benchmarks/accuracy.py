@@ -6,6 +6,11 @@ inputs that were found and at others. Says the largest error in units in the las
 whether the spec's bound holds everywhere. Writes accuracy.json and accuracy.md with --out, and its part of a
 page of the documentation with --page. Exits 1 where a bound is broken.
 
+With --gradients it does the same with dx, the gradient of x, and writes accuracy_gradients.json. Both kernels
+get the same f32 x and dy, the f64 one widened. No gradient of these families reads the forward's y; one that
+did would need its exact y rounded to each dtype, as `verify.saved_tensors` has it. The dy of an x is in
+[0.5, 2), of either sign, and follows from the bit pattern of x alone, so that a run can be repeated.
+
 With --f64 it holds the f64 kernels against mpmath at hard points instead, and writes accuracy_f64.json.
 """
 
@@ -14,7 +19,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +39,8 @@ from baracuda.codegen.verify.hard_points import LEAST
 from baracuda.codegen.verify.reference import bound_holds
 
 INPUTS = 1 << 32
-#: Inputs at a time; so many in f32 and f64, their results and what errors need take about 5 GiB.
+#: Inputs at a time; so many in f32 and f64, their results and what errors need take about 5 GiB,
+#: with gradients some more.
 CHUNK = 1 << 26
 #: Parts into which a sample is cut at least: each has a worst input of its own.
 PARTS = 64
@@ -43,13 +49,21 @@ CHECKED = 200
 #: What `--device host` takes.
 HOST_SAMPLE = 1 << 12
 FAMILIES = ("unary", "unary_param")
+#: What dy is mixed with: shifts and factors that spread each bit of 32 over all of them.
+MIX = ((15, 0x2C1B3C6D), (12, 0x297A2D39))
+WORD = 0xFFFFFFFF
+#: The last bit of an f32's exponent and its significand; the other bits of the exponents of [0.5, 2).
+FREE_BITS, FIXED_BITS = 0x00FFFFFF, 0x3F000000
 
 
-def problems_of(spec: Spec, kinds: Sequence[str], dtype: str) -> Iterator[verify.Problem]:
+def problems_of(
+    spec: Spec, kinds: Sequence[str], dtype: str, direction: str = "forward"
+) -> Iterator[verify.Problem]:
     """Every function of one number, with each combination of numbers that the spec's samples name."""
     for op in spec.ops.values():
-        if op.family.name in FAMILIES and dtype in op.dtypes and (not kinds or op.name in kinds):
-            yield from verify.with_numbers(verify.problems(op, "forward", dtype, [(1,)])[0])
+        asked = op.family.name in FAMILIES and (not kinds or op.name in kinds)
+        if asked and direction in op.programs and dtype in op.dtypes_of(direction):
+            yield from verify.with_numbers(verify.problems(op, direction, dtype, [(1,)])[0])
 
 
 def numbers_of(problem: verify.Problem) -> dict[str, Any]:
@@ -57,23 +71,48 @@ def numbers_of(problem: verify.Problem) -> dict[str, Any]:
     return {attribute.name: problem.fields[attribute.source] for attribute in problem.op.attributes}
 
 
+def dy_of(torch: Any, x: Any) -> Any:
+    """A gradient of y for each f32 x: of either sign, in [0.5, 2), and always the same of a bit pattern."""
+    bits = x.view(torch.int32).long().bitwise_and_(WORD)
+    for shift, factor in MIX:
+        bits.bitwise_xor_(bits >> shift).mul_(factor).bitwise_and_(WORD)
+    bits.bitwise_xor_(bits >> MIX[0][0])
+    size = (bits & FREE_BITS).bitwise_or_(FIXED_BITS).int().view(torch.float32)
+    return torch.where(bits > WORD // 2, -size, size)
+
+
+def inputs_at(torch: Any, problem: verify.Problem, x: Any) -> dict[str, Any]:
+    """The f32 inputs of a problem by name: x, and dy where its direction is "backward"."""
+    return {"x": x, "dy": dy_of(torch, x)} if problem.direction == "backward" else {"x": x}
+
+
 class Kernel:
-    """A plan on buffers of its own."""
+    """A plan on buffers of its own.
+
+    Attributes:
+        inputs: the tensors of the last call by name, in the problem's dtype.
+    """
 
     def __init__(self, torch: Any, device: str, problem: verify.Problem, count: int) -> None:
         dtype = {"f32": torch.float32, "f64": torch.float64}[problem.dtype]
         place = "cuda" if device == "cuda" else "cpu"
-        self.x = torch.zeros(count, dtype=dtype, device=place)
-        self.y = torch.empty_like(self.x)
+        # Also an x that the plan does not read: a bound may name it.
+        names = {*problem.inputs("forward"), *problem.inputs()}
+        self.inputs = {name: torch.zeros(count, dtype=dtype, device=place) for name in names}
+        self._output = torch.empty(count, dtype=dtype, device=place)
         desc = problem.with_domain((count,)).descriptor()
-        self._run: Run = prepare(torch, device, problem.plan_class, desc, {"x": self.x, "y": self.y})
+        read = {name: self.inputs[name] for name in problem.inputs()}
+        (written,) = problem.outputs()
+        tensors = {**read, written: self._output}
+        self._run: Run = prepare(torch, device, problem.plan_class, desc, tensors)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, inputs: Mapping[str, Any]) -> Any:
         """The results for as many inputs, in a buffer that the next call overwrites."""
-        self.x.copy_(x)
-        self.y.fill_(float("nan"))
+        for name, tensor in self.inputs.items():
+            tensor.copy_(inputs[name])
+        self._output.fill_(float("nan"))
         self._run.launch()
-        return self.y
+        return self._output
 
 
 class Inputs:
@@ -125,6 +164,7 @@ class Accuracy:
         began = time.monotonic()
         numbers = numbers_of(problem)
         row: dict[str, Any] = {"op": problem.op.name, "numbers": numbers, "bound": problem.ulp["f32"]}
+        row |= {"error": 0.0, "x": None} | ({"dy": None} if problem.direction == "backward" else {})
         self.report.add(row)
         try:
             worst = self._all_inputs(row, problem)
@@ -144,11 +184,12 @@ class Accuracy:
         torch, chunk = self.torch, self.inputs.chunk
         narrow = Kernel(torch, self.device, problem, chunk)
         wide = Kernel(torch, self.device, in_f64(problem), chunk)
-        row |= {"error": 0.0, "x": None, "not nearest": 0, "special": 0, "outside": 0, "inputs": 0}
+        row |= {"not nearest": 0, "special": 0, "outside": 0, "inputs": 0}
         worst = []
         for x in self.inputs.all():
-            got, want = narrow(x), wide(x)
-            found, outside = self._errors(problem, wide.x, got, want)
+            inputs = inputs_at(torch, problem, x)
+            got, want = narrow(inputs), wide(inputs)
+            found, outside = self._errors(problem, wide.inputs, got, want)
             far = ~is_rounded(got, want)
             if outside is not None:
                 far &= ~outside
@@ -157,17 +198,20 @@ class Accuracy:
             if largest > 0:
                 worst.append(x[int(place)].item())
             if largest > row["error"]:
-                values = (tensor[int(place)].item() for tensor in (x, got, want))
-                row |= {"error": largest, **dict(zip(("x", "got", "want"), values, strict=True))}
+                known = {**inputs, "got": got, "want": want}
+                row |= {"error": largest, **{name: one[int(place)].item() for name, one in known.items()}}
             row["special"] += int(found.isinf().sum())
             row["not nearest"] += int(far.sum())
             row["inputs"] += chunk
         return worst
 
-    def _errors(self, problem: verify.Problem, x: Any, got: Any, want: Any) -> tuple[Any, Any]:
+    def _errors(
+        self, problem: verify.Problem, inputs: Mapping[str, Any], got: Any, want: Any
+    ) -> tuple[Any, Any]:
         """Errors in ulp, and where the spec states no bound: there they are 0. None: nowhere."""
-        op, env = problem.op, {**numbers_of(problem), "x": x, "exact": want}
-        scale, holds = op.scale.get("y"), op.holds.get("y")
+        op, env = problem.op, {**numbers_of(problem), **inputs, "exact": want}
+        (output,) = problem.outputs()
+        scale, holds = op.scale.get(output), op.holds.get(output)
         size = None if scale is None else bound_formulas.value(self.torch, scale, env)
         found = errors(self.torch, got, want, size)
         if holds is None:
@@ -185,15 +229,17 @@ class Accuracy:
         common = np.concatenate([rng.uniform(-1, 1, count // 2), rng.uniform(-10, 10, count - count // 2)])
         with np.errstate(invalid="ignore"):
             parts = (np.array(worst, np.float32), patterns, common.astype(np.float32))
-            x = np.concatenate(parts).astype(np.float64)
+            tensors = inputs_at(self.torch, problem, self.torch.from_numpy(np.concatenate(parts)))
+            inputs = {name: tensor.double().numpy() for name, tensor in tensors.items()}
         wide = in_f64(problem).with_domain((CHECKED,))
-        kernel = Kernel(self.torch, self.device, wide, CHECKED)
-        got = kernel(self.torch.from_numpy(x)).cpu().numpy()
-        want = verify.references(wide, {"x": x})["y"]
-        scale = verify.scales(self.spec, wide, {"x": x}).get("y")
+        got = Kernel(self.torch, self.device, wide, CHECKED)(tensors).cpu().numpy()
+        (output,) = wide.outputs()
+        want = verify.references(wide, inputs)[output]
+        scale = verify.scales(self.spec, wide, inputs).get(output)
         found = verify.ulp_errors("f64", got, want, scale)
-        found = np.where(bound_holds(self.spec, wide, {"x": x}).get("y", True), found, 0)
-        row |= {"f64 error": float(found.max()), "f64 bound": wide.ulp["f64"], "f64 x": x[found.argmax()]}
+        found = np.where(bound_holds(self.spec, wide, inputs).get(output, True), found, 0)
+        row |= {"f64 error": float(found.max()), "f64 bound": wide.ulp["f64"]}
+        row |= {f"f64 {name}": values[found.argmax()] for name, values in inputs.items()}
 
 
 def in_f64(problem: verify.Problem) -> verify.Problem:
@@ -241,23 +287,29 @@ def main(arguments: list[str] | None = None) -> int:
     made.add_argument(
         "--budget", type=float, default=3600.0, metavar="SECONDS", help="begin no further op after so long"
     )
+    made.add_argument("--gradients", action="store_true", help="measure dx instead of y")
     made.add_argument(
         "--f64", type=int, metavar="N", help=f"hold f64 against mpmath, at N hard points; at least {LEAST}"
     )
     made.add_argument("--jobs", type=int, default=1, metavar="N", help="processes for mpmath")
     options = made.parse_args(arguments)
     began = time.monotonic()
+    if options.f64 is not None and options.gradients:
+        made.error("--gradients --f64: gradients are measured in f32 alone")
     if options.f64 is not None:
         return at_hard_points(made, options)
-    torch, report = torch_and_report("accuracy", options.out, options.device)
+    direction, title = ("backward", "f32 gradients") if options.gradients else ("forward", "f32")
+    name = "accuracy_gradients" if options.gradients else "accuracy"
+    torch, report = torch_and_report(name, options.out, options.device)
     spec = load_spec(None)
     inputs = Inputs(
         torch, options.device, options.sample or (HOST_SAMPLE if options.device == "host" else INPUTS)
     )
-    measured = list(problems_of(spec, options.kinds, "f32"))
+    measured = list(problems_of(spec, options.kinds, "f32", direction))
     unknown = set(options.kinds) - {problem.op.name for problem in measured}
     if unknown:
-        made.error(f"--kinds: {', '.join(sorted(unknown))}: no function of one number in f32")
+        what = "gradient of a function" if options.gradients else "function"
+        made.error(f"--kinds: {', '.join(sorted(unknown))}: no {what} of one number in f32")
     report.about["inputs"] = f"{inputs.count} an op"
     compile_all(options.device, measured)
     accuracy = Accuracy(torch, options.device, spec, inputs, report)
@@ -269,7 +321,8 @@ def main(arguments: list[str] | None = None) -> int:
     report.finish(table_and_notes(report.rows))
     if options.page is not None:
         amount = "all 2^32 inputs" if inputs.count == INPUTS else f"{inputs.count} of the 2^32 inputs"
-        write_part(options.page, "f32", part(report, amount, CHECKED))
+        text = part(report, amount, CHECKED, gradients=options.gradients)
+        write_part(options.page, title, text)
     print(f"accuracy: {len(report.rows)} rows, {accuracy.broken} broken, {time.monotonic() - began:.0f} s")
     return 1 if accuracy.broken else 0
 

@@ -20,12 +20,16 @@ __all__ = [
     "write_part",
 ]
 
+FUNCTIONS = "Every function of one number in f32, {inputs}."
+GRADIENTS = """\
+The gradient dx = dy f'(x) of every function of one number that has one, in f32, {inputs} x. Each x has a dy
+of its own, which follows from its bit pattern: of either sign, its magnitude in [0.5, 2). Both kernels get
+the same f32 x and dy."""
+#: What is said of both.
 INTRODUCTION = """\
-Every function of one number in f32, {inputs}.
-
 - The **error** is in units in the last place (ulp) of the exact result in f32, 2^-149 for subnormals; where
   the spec gives the bound a scale, of the larger of both. The **bound** is the spec's: `baracuda-gen show OP`
-  prints it. **x** is where the error is largest.
+  prints it. {places} the error is largest.
 - An f32 result is compared with that of the f64 kernel of the same op and numbers at the same input. That
   kernel's own error, at most {wide} ulp of f64, is about {part} ulp of f32: too little to matter here. It was
   compared itself with references in longdouble and mpmath at {checked} of the inputs of each op, the worst
@@ -35,7 +39,7 @@ Every function of one number in f32, {inputs}.
 - An op with several rows was run with several of its numbers.
 """
 HEAD = ("op", "numbers", "error", "bound", "x", "not nearest", "NaN, inf", "f64", "holds")
-
+GRADIENT_HEAD = (*HEAD[:5], "dy", *HEAD[5:])
 
 HEAD_OF_PAGE = """\
 # Accuracy
@@ -59,21 +63,33 @@ is the spec's in mpmath with 160 bits.
 HARD_HEAD = ("op", "numbers", "points", "error", "bound", "at", "not nearest", "NaN, inf", "holds")
 
 
+#: Columns of a row's inputs where its error is largest: a row of gradients alone has a dy.
+PLACES = ("x", "dy")
+
+
+def _places(row: Mapping[str, Any]) -> list[str]:
+    return ["-" if row[name] is None else f"{np.float32(row[name])!s}" for name in PLACES if name in row]
+
+
 def _numbers(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={number:g}" for name, number in row["numbers"].items())
+
+
+def _head(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return GRADIENT_HEAD if any("dy" in row for row in rows) else HEAD
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:
     """A row of the table."""
     numbers = _numbers(row)
     if "failed" in row:
-        return [row["op"], numbers, *(["-"] * (len(HEAD) - 3)), "FAILED"]
+        return [row["op"], numbers, *(["-"] * (len(_head([row])) - 3)), "FAILED"]
     return [
         row["op"],
         numbers,
         f"{row['error']:.3f}",
         f"{row['bound']:g}",
-        "-" if row["x"] is None else f"{np.float32(row['x'])!s}",
+        *_places(row),
         f"{100 * row['not nearest'] / row['inputs']:.2f} %",
         str(row["special"]),
         f"{row['f64 error']:.3f}",
@@ -89,7 +105,7 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def table_and_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The table of all rows, and what is said below it."""
-    return [markdown(HEAD, [cells(row) for row in rows]), *notes(rows)]
+    return [markdown(_head(rows), [cells(row) for row in rows]), *notes(rows)]
 
 
 def hard_cells(row: Mapping[str, Any]) -> list[str]:
@@ -133,22 +149,24 @@ def hard_part(report: Report) -> str:
     return "\n\n".join([introduction, _about(report), *hard_table_and_notes(report.rows)])
 
 
-def part(report: Report, inputs: str, checked: int) -> str:
-    """The part of the page about f32.
+def part(report: Report, inputs: str, checked: int, *, gradients: bool = False) -> str:
+    """The part of the page about f32, or about gradients in f32.
 
     Args:
         report: the rows and the facts.
         inputs: how many inputs each op got, in words.
         checked: at how many the f64 kernels were held against references.
+        gradients: whether the rows are those of gradients.
     """
     widest = max((row.get("f64 bound", 0) for row in report.rows), default=0)
+    subject = (GRADIENTS if gradients else FUNCTIONS).format(inputs=inputs)
     introduction = INTRODUCTION.format(
-        inputs=inputs,
+        places="**x** and **dy** are where" if gradients else "**x** is where",
         wide=f"{widest:g}",
         part=f"{widest * 2.0**-29:.0e}",
         checked=checked,
     )
-    return "\n\n".join([introduction.rstrip(), _about(report), *table_and_notes(report.rows)])
+    return "\n\n".join([subject, introduction.rstrip(), _about(report), *table_and_notes(report.rows)])
 
 
 def write_part(page: Path, title: str, text: str) -> None:

@@ -37,7 +37,7 @@ OPERATORS: Mapping[str, Any] = {
     "!=": operator.ne,
 }
 #: What the bounds of functions of one number call; another is refused by name.
-FUNCTIONS = ("abs", "exp", "isfinite", "isinf", "isnan", "lgamma", "log", "log1p", "pow", "sqrt")
+FUNCTIONS = ("abs", "exp", "isfinite", "isinf", "isnan", "lgamma", "log", "log1p", "pow", "sigmoid", "sqrt")
 PAIRS = {"max": "maximum", "min": "minimum"}
 F32_LIMITS = {
     "max_value": (2 - 2.0**-23) * 2.0**127,

@@ -312,21 +312,97 @@ def test_accuracy_runs(module: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"accuracy: {len(rows)} rows, 0 broken" in capsys.readouterr().out
 
 
+# Those with a scale, a condition, several numbers; one whose gradient does not read x.
+GRADIENTS = ("--device", "host", "--gradients", "--kinds", "exp,silu,lgamma,powi,neg")
+
+
+def test_accuracy_of_gradients_runs(module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    for kept in ("f32", "f64 at hard points"):
+        module("accuracy_page").write_part(page, kept, "kept")
+    assert module("accuracy").main([*GRADIENTS, "--out", str(tmp_path), "--page", str(page)]) == 0
+    rows = json.loads((tmp_path / "accuracy_gradients.json").read_text())["rows"]
+    assert [row["op"] for row in rows].count("powi") == 5
+    assert {row["op"] for row in rows} == set(GRADIENTS[-1].split(","))
+    for row in rows:
+        assert row["holds"], row
+        assert row["special"] == 0
+        assert row["error"] <= row["bound"]
+        assert (row["outside"] > 0) == (row["op"] == "powi"), row
+        if row["op"] == "neg" or row["numbers"] == {"n": 0}:
+            assert row["error"] == row["f64 error"] == 0, row
+        else:
+            assert row["error"] > 0.4, row
+            assert 0.5 <= abs(row["dy"]) < 2, row
+            assert row["got"] != row["want"], row
+    text = page.read_text()
+    assert "\n## f32\n\nkept\n\n## f32 gradients\n\nThe gradient dx = dy f'(x) of" in text
+    assert text.endswith("\n\n## f64 at hard points\n\nkept\n")
+    assert text.count("\n|") == len(rows) + 2
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
+    assert f"accuracy: {len(rows)} rows, 0 broken" in capsys.readouterr().out
+
+
+def test_a_gradient_that_fails_says_so(
+    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(module("accuracy").Kernel, "__call__", fail)
+    assert module("accuracy").main(["--device", "host", "--gradients", "--kinds", "exp"]) == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines}) == 1
+    assert "FAILED" in lines[-1]
+
+
+def test_each_input_has_its_own_dy(module: Any) -> None:
+    import torch
+
+    def mixed(bits: int) -> int:
+        bits = (bits ^ bits >> 15) * 0x2C1B3C6D % 2**32
+        bits = (bits ^ bits >> 12) * 0x297A2D39 % 2**32
+        return bits ^ bits >> 15
+
+    patterns = torch.cat(
+        [torch.arange(first, first + 50_000) for first in (-(2**31), -25_000, 2**31 - 50_000)]
+    )
+    x = patterns.int().view(torch.float32)
+    dy = module("accuracy").dy_of(torch, x)
+    assert dy.dtype == torch.float32
+    assert torch.equal(dy, torch.cat([module("accuracy").dy_of(torch, part) for part in x.split(777)]))
+    for place in range(0, len(x), 1_001):
+        bits = mixed(int(patterns[place]) % 2**32)
+        size = 2.0 ** (bits >> 23 & 1) * (0.5 + (bits % 2**23) * 2.0**-24)
+        assert dy[place] == (-size if bits >> 31 else size)
+    assert len(dy.unique()) > 0.99 * len(x)
+    for part in (dy > 0, dy.abs() < 1):
+        assert abs(part.double().mean() - 0.5) < 0.01
+    # Neighbours do not have like ones.
+    close = (dy[1:].abs() / dy[:-1].abs() - 1).abs() < 0.01
+    assert close.double().mean() < 0.02
+
+
+@pytest.mark.parametrize("options", [(), ("--gradients",)], ids=["y", "dx"])
 @pytest.mark.parametrize("kind", ["f32", "f64", "special"])
 def test_a_broken_bound_is_found(
-    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+    module: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    options: tuple[str, ...],
 ) -> None:
     accuracy = module("accuracy")
     right = accuracy.Kernel.__call__
 
-    def wrong(self: Any, x: Any) -> Any:
-        y = right(self, x)
+    def wrong(self: Any, inputs: Any) -> Any:
+        y = right(self, inputs)
         if kind == "special":
             return y.masked_fill_(y.isnan(), 0) if y.element_size() == 4 else y
         return y * (1 + 1e-6) if y.element_size() == {"f32": 4, "f64": 8}[kind] else y
 
     monkeypatch.setattr(accuracy.Kernel, "__call__", wrong)
-    assert accuracy.main(["--device", "host", "--kinds", "exp"]) == 1
+    assert accuracy.main(["--device", "host", "--kinds", "exp", *options]) == 1
     out = capsys.readouterr().out
     assert "1 broken" in out
     assert "NO" in out
@@ -405,10 +481,20 @@ def test_hard_points_refused(
     assert said in capsys.readouterr().err
 
 
-def test_accuracy_refuses_unknown_kinds(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--kinds", "exp,nonsense"), "nonsense: no function of one number in f32"),
+        (("--gradients", "--kinds", "exp,floor"), "floor: no gradient of a function of one number in f32"),
+        (("--gradients", "--f64", "250"), "--gradients --f64: gradients are measured in f32 alone"),
+    ],
+)
+def test_accuracy_refused(
+    module: Any, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], said: str
+) -> None:
     with pytest.raises(SystemExit):
-        module("accuracy").main(["--device", "host", "--kinds", "exp,nonsense"])
-    assert "nonsense: no function of one number" in capsys.readouterr().err
+        module("accuracy").main(["--device", "host", *asked])
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("sample", [1 << 16, 1000, 7])
@@ -449,7 +535,8 @@ def test_ulps_are_those_of_the_tests(module: Any) -> None:
         np.testing.assert_allclose(found.numpy(), right.astype(np.float64), rtol=1e-12)
 
 
-def test_bounds_are_those_of_the_spec(module: Any) -> None:
+@pytest.mark.parametrize(("direction", "output"), [("forward", "y"), ("backward", "dx")])
+def test_bounds_are_those_of_the_spec(module: Any, direction: str, output: str) -> None:
     import numpy as np
     import torch
 
@@ -459,13 +546,17 @@ def test_bounds_are_those_of_the_spec(module: Any) -> None:
     formulas = module("bound_formulas")
     rng = np.random.default_rng(1)
     values = np.concatenate([[0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40], rng.standard_normal(100) * 10])
-    for problem in module("accuracy").problems_of(load_spec(None), (), "f32"):
-        env = {**module("accuracy").numbers_of(problem), "x": values, "exact": values[::-1].copy()}
-        for expr in filter(None, (problem.op.scale.get("y"), problem.op.holds.get("y"))):
+    tensors_of = {"x": values, "exact": values[::-1].copy(), "dy": rng.uniform(0.5, 2, len(values))}
+    compared = 0
+    for problem in module("accuracy").problems_of(load_spec(None), (), "f32", direction):
+        env = {**module("accuracy").numbers_of(problem), **tensors_of}
+        for expr in filter(None, (problem.op.scale.get(output), problem.op.holds.get(output))):
+            compared += 1
             known = {name: env[name] for name in free_names(expr)}
             want = evaluate(expr, known, limits=formulas.F32_LIMITS)
             tensors = {k: torch.from_numpy(v) if isinstance(v, np.ndarray) else v for k, v in known.items()}
             np.testing.assert_allclose(formulas.value(torch, expr, tensors).numpy(), want)
+    assert compared
     with pytest.raises(NotImplementedError, match=r"tanh\(x\) in the bound"):
         formulas.value(torch, parse("1 + tanh(x)"), {"x": torch.ones(1)})
 
