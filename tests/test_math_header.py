@@ -271,23 +271,25 @@ def test_products_whose_parts_over_or_underflow(apply: Apply, dtype: str) -> Non
     rng = np.random.default_rng(6)
     most = info.maxexp - 2
     i, j = rng.integers(-most, most, (2, 4000))
-    for name, k in (("scaled_product", -(i + j)), ("scaled_ratio", (i + j) // 2)):
+    whole = {
+        "scaled_product": (-(i + j), lambda a, b, c: a * b * c),
+        "scaled_quotient": (i + j, lambda a, b, c: a * b / c),
+        "scaled_ratio": ((i + j) // 2, lambda a, b, c: a * b / (c * c)),
+    }
+    for name, (k, function) in whole.items():
         powers = np.stack([i, j, np.clip(k + rng.integers(-8, 8, i.size), -most, most)])
         x, y, z = (np.ldexp(rng.uniform(-1, 1, i.size), power).astype(kind) for power in powers)
         for values, zero in zip((x, y), (7, 11), strict=True):
             values[zero] = 0
         with mpmath.workprec(300):
             rows = zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
-            exact = [
-                mpmath.mpf(a) * b * c if name == "scaled_product" else mpmath.mpf(a) * b / (mpmath.mpf(c) * c)
-                for a, b, c in rows
-            ]
-            want = np.array([rounded(value, kind) for value in exact])
+            want = np.array([rounded(function(*map(mpmath.mpf, row)), kind) for row in rows])
         got = apply(name, x, y, z)
         assert np.count_nonzero(np.isfinite(want) & (want != 0)) > 3000
         assert_within(np.abs(got), np.abs(want), 4, x)
         assert np.array_equal(np.sign(got), np.sign(want))
     same(apply("scaled_product", [INF, 0, NAN], [1, 2, 1], [-1, INF, 1]), [-INF, NAN, NAN])
+    same(apply("scaled_quotient", [INF, 0, NAN, 1], [1, 2, 1, 3], [-1, 0, 1, INF]), [-INF, NAN, NAN, 0])
     same(apply("scaled_ratio", [INF, 0, NAN], [1, 2, 1], [-1, 0, 1]), [INF, NAN, NAN])
 
 
@@ -409,7 +411,7 @@ def test_every_function_is_tested() -> None:
     tested = set(UNARY) | set(BINARY) | {name for name, _, _ in SPECIAL} | {name for name, _, _ in PAIRS}
     assert set(FLOAT_FUNCTIONS) - tested == {
         *("max", "min", "fmax", "fmin", "clamp", "fma", "nextafter", "distance"),
-        *("scaled_product", "scaled_ratio", "scaled_exp_product", "product_at_scale"),
+        *("scaled_product", "scaled_quotient", "scaled_ratio", "scaled_exp_product", "product_at_scale"),
     }
 
 

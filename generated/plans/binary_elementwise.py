@@ -132,7 +132,8 @@ class BinaryParamPlan(Plan):
         rest = 1 - weight
         size = abs(weight)
         w = copysign(max(size, smallest_subnormal), weight)
-        at_a = weight == 0 or size < smallest_subnormal and isfinite(b)
+        reach = inf if size < smallest_subnormal else 0
+        at_a = weight == 0 or abs(b) < reach
         at_b = weight == 1
         toward_b = abs(a) <= abs(b)
         near = a if toward_b else b

@@ -2,7 +2,8 @@
 //   rest = 1 - weight
 //   size = abs(weight)
 //   w = copysign(max(size, smallest_subnormal), weight)
-//   at_a = weight == 0 or size < smallest_subnormal and isfinite(b)
+//   reach = inf if size < smallest_subnormal else 0
+//   at_a = weight == 0 or abs(b) < reach
 //   at_b = weight == 1
 //   toward_b = abs(a) <= abs(b)
 //   near = a if toward_b else b
@@ -35,7 +36,8 @@ struct Formula {
         const A a = in[0];
         const A b = in[1];
         const A w = baracuda::copysign(baracuda::max(size, A(baracuda::limits<A>::smallest_subnormal)), weight);
-        const bool at_a = flag0 | ((size < A(baracuda::limits<A>::smallest_subnormal)) & baracuda::isfinite(b));
+        const A reach = size < A(baracuda::limits<A>::smallest_subnormal) ? baracuda::inf<A> : A(0);
+        const bool at_a = flag0 | (baracuda::abs(b) < reach);
         const bool toward_b = baracuda::abs(a) <= baracuda::abs(b);
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;

@@ -1,6 +1,6 @@
 // cbrt_backward: gradients of cube root.
 //   c = cbrt(x)
-//   dx = scaled_ratio(dy, 1 / 3, c)
+//   dx = dy / (3 * c * c)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -15,7 +15,7 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A c = baracuda::cbrt(x);
-        out[0] = baracuda::scaled_ratio(dy, A(1) / A(3), c);
+        out[0] = dy / (A(3) * c * c);
     }
 };
 

@@ -1,10 +1,10 @@
 // log_sigmoid_backward: gradients of logarithm of the logistic function.
-//   h = max(exp(-abs(x) / 2), smallest_subnormal)
-//   q = 1 + h * h
-//   dx = dy / q if x <= 0 else dy * h / q * h
+//   r = element_inverse(1 + element_exp_product(1, 1, -abs(x)))
+//   dx = dy * r if x <= 0 else element_exp_product(dy, r, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,9 +15,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A h = baracuda::max(baracuda::exp(-baracuda::abs(x) / A(2)), A(baracuda::limits<A>::smallest_subnormal));
-        const A q = A(1) + h * h;
-        out[0] = x <= A(0) ? dy / q : dy * h / q * h;
+        const A r = baracuda::element_inverse<T>(A(1)
+            + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(x)));
+        out[0] = x <= A(0) ? dy * r : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(x));
     }
 };
 

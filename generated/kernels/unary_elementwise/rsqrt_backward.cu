@@ -1,9 +1,6 @@
 // rsqrt_backward: gradients of 1 / sqrt(x).
 //   r = element_rsqrt(x)
-//   p = dy * (0.5 * r)
-//   apart = ldexp(mantissa(dy) * (0.5 * r) / mantissa(x), exponent(dy) - exponent(x))
-//   wide = p / x if abs(p) >= smallest_normal else apart
-//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else wide)
+//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else scaled_quotient(dy, 0.5 * r, x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -19,11 +16,8 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A r = baracuda::element_rsqrt<T>(x);
-        const A p = dy * (A(0.5) * r);
-        const A apart = baracuda::ldexp(baracuda::mantissa(dy) * (A(0.5) * r) / baracuda::mantissa(x),
-            baracuda::exponent(dy) - baracuda::exponent(x));
-        const A wide = baracuda::abs(p) >= A(baracuda::limits<T>::smallest_normal) ? p / x : apart;
-        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r : wide);
+        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r
+            : baracuda::scaled_quotient(dy, A(0.5) * r, x));
     }
 };
 

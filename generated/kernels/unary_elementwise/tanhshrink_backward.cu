@@ -1,8 +1,10 @@
 // tanhshrink_backward: gradients of x - tanh(x), accurate near 0.
-//   dx = dy * tanh(x) * tanh(x)
+//   t = x - tanhshrink(x) if abs(x) < 1.5 else tanh(x)
+//   dx = dy * t * t
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/activations.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +15,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = dy * baracuda::tanh(x) * baracuda::tanh(x);
+        const A t = baracuda::abs(x) < A(1.5) ? x - baracuda::tanhshrink(x) : baracuda::tanh(x);
+        out[0] = dy * t * t;
     }
 };
 

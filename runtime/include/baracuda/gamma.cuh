@@ -127,9 +127,10 @@ template <class F> BARACUDA_FN Rounded<F> inverse_square(F r) {
 template <class F> BARACUDA_FN F trigamma(F x) {
     const F a = abs(x);
     const F value = trigamma_of_positive(a);
-    if (x > F(0)) return a < F(1) ? value + square(F(1) / a) : value;
-    const F r = from_integer(a);
+    if (a >= F(1) && x > F(0)) return value;
+    const F r = x > F(0) ? a : from_integer(a);
     const Rounded<F> pole = inverse_square(r);
+    if (x > F(0)) return pole.value + (pole.rest + value);
     return pole.value + (pole.rest + (cosecant_curve(r * r) - (a < F(1) ? value : value - square(F(1) / a))));
 }
 

@@ -306,9 +306,12 @@ template <class F> BARACUDA_FN i64 integer(F x) { return isnan(x) ? 0 : i64(roun
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
 BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }
 
-// x * y * z and x * y / z^2 with the factors' exponents apart.
+// x * y * z, x * y / z and x * y / z^2 with the factors' exponents apart.
 template <class F> BARACUDA_RARE F product_apart(F x, F y, F z) {
     return ldexp(mantissa(x) * mantissa(y) * mantissa(z), exponent(x) + exponent(y) + exponent(z));
+}
+template <class F> BARACUDA_RARE F quotient_apart(F x, F y, F z) {
+    return ldexp(mantissa(x) * mantissa(y) / mantissa(z), exponent(x) + exponent(y) - exponent(z));
 }
 template <class F> BARACUDA_RARE F ratio_apart(F x, F y, F z) {
     return ldexp(mantissa(x) * mantissa(y) / mantissa(z) / mantissa(z), exponent(x) + exponent(y) - 2 * exponent(z));
@@ -320,6 +323,10 @@ template <class F> BARACUDA_FN bool is_whole(F product, F factor) {
 template <class F> BARACUDA_FN F scaled_product(F x, F y, F z) {
     const F first = x * y;
     return is_whole(first, x) || y == F(0) ? first * z : product_apart(x, y, z);
+}
+template <class F> BARACUDA_FN F scaled_quotient(F x, F y, F z) {
+    const F first = x * y;
+    return is_whole(first, x) || y == F(0) ? first / z : quotient_apart(x, y, z);
 }
 template <class F> BARACUDA_FN F scaled_ratio(F x, F y, F z) {
     const F first = x / z, second = y / z;
@@ -357,8 +364,8 @@ template <class F> BARACUDA_FN F sigmoid(F x) {
         const F last = max(power(rest), limits<F>::smallest_subnormal);                               \
         return x * power(first) * power(second) * last;                                               \
     }
-BARACUDA_SCALED(scaled_exp, exp, 80.0, 700.0)
-BARACUDA_SCALED(scaled_exp2, exp2, 120.0, 1000.0)
+BARACUDA_SCALED(scaled_exp, exp, 87.0, 708.0)
+BARACUDA_SCALED(scaled_exp2, exp2, 126.0, 1022.0)
 #undef BARACUDA_SCALED
 
 #if BARACUDA_ON_DEVICE

@@ -89,8 +89,9 @@ BARACUDA_FN double erfcx_slope_curve(double t) {
 // The derivative of erfcx.
 template <class F> BARACUDA_FN F erfcx_slope(F x) {
     if (x < F(0)) return F(2) * x * erfcx(x) - F(1.1283791670955126);
-    const F below = x + F(0.75);
-    return -(erfcx_slope_curve(folded(x, F(3.91015625))) / below) / below;
+    const Rounded<F> below = sum_of_larger(max(x, F(0.75)), min(x, F(0.75)));
+    const F value = erfcx_slope_curve(folded(x, F(3.91015625))) / below.value / below.value;
+    return x < F(1e18) ? fma(value, F(2) * below.rest / below.value, -value) : -value;
 }
 
 // ndtr(-a) / exp(-a^2/2) for 0 <= a <= 1e18
