@@ -178,9 +178,6 @@ _TABLE = (
         False,
         "exp_product.cuh",
     ),
-    _three(
-        "scaled_quotient", numeric.scaled_quotient, "x * y / z where a part may over- or underflow", "float"
-    ),
     _three("scaled_ratio", numeric.scaled_ratio, "x * y / z**2 where a part may over- or underflow", "float"),
     _two("hypot", plain("hypot"), "sqrt(x*x + y*y) without overflow", "math.hypot"),
     _either(

@@ -224,12 +224,6 @@ def pow_slope(xp: Any, x: Array, y: Array, power: Array) -> Array:
     return xp.where(xp.isnan(power), power, xp.where(is_positive, size, -size))
 
 
-def scaled_quotient(xp: Any, x: Array, y: Array, z: Array) -> Array:
-    """Compute x * y / z with the exponents apart."""
-    parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z)
-    return ldexp(xp, parts, exponent(xp, x) + exponent(xp, y) - exponent(xp, z))
-
-
 def scaled_ratio(xp: Any, x: Array, y: Array, z: Array) -> Array:
     """Compute x * y / z**2 with the exponents apart."""
     parts = mantissa(xp, x) * mantissa(xp, y) / mantissa(xp, z) / mantissa(xp, z)

@@ -1571,7 +1571,8 @@ class UnaryBackwardPlan(Plan):
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
         r = element_rsqrt(x)
-        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else scaled_quotient(dy, 0.5 * r, x))
+        scale = 4 / epsilon if abs(dy) < smallest_normal else 1
+        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * scale * (0.5 * r) / (x * scale))
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)

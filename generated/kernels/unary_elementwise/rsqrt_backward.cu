@@ -1,6 +1,7 @@
 // rsqrt_backward: gradients of 1 / sqrt(x).
 //   r = element_rsqrt(x)
-//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else scaled_quotient(dy, 0.5 * r, x))
+//   scale = 4 / epsilon if abs(dy) < smallest_normal else 1
+//   dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * scale * (0.5 * r) / (x * scale))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,8 +17,10 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A r = baracuda::element_rsqrt<T>(x);
-        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r
-            : baracuda::scaled_quotient(dy, A(0.5) * r, x));
+        const A scale = baracuda::abs(dy) < A(baracuda::limits<T>::smallest_normal) ? A(4)
+            / A(baracuda::limits<T>::epsilon) : A(1);
+        out[0] = -(A(baracuda::limits<T>::epsilon) > A(0.0001) ? dy * A(0.5) * baracuda::abs(r) * r * r : dy * scale
+            * (A(0.5) * r) / (x * scale));
     }
 };
 

@@ -306,12 +306,9 @@ template <class F> BARACUDA_FN i64 integer(F x) { return isnan(x) ? 0 : i64(roun
 BARACUDA_FN float ldexp(float x, i64 power) { return ::ldexpf(x, int(clamp<i64>(power, -4096, 4096))); }
 BARACUDA_FN double ldexp(double x, i64 power) { return ::ldexp(x, int(clamp<i64>(power, -4096, 4096))); }
 
-// x * y * z, x * y / z and x * y / z^2 with the factors' exponents apart.
+// x * y * z and x * y / z^2 with the factors' exponents apart.
 template <class F> BARACUDA_RARE F product_apart(F x, F y, F z) {
     return ldexp(mantissa(x) * mantissa(y) * mantissa(z), exponent(x) + exponent(y) + exponent(z));
-}
-template <class F> BARACUDA_RARE F quotient_apart(F x, F y, F z) {
-    return ldexp(mantissa(x) * mantissa(y) / mantissa(z), exponent(x) + exponent(y) - exponent(z));
 }
 template <class F> BARACUDA_RARE F ratio_apart(F x, F y, F z) {
     return ldexp(mantissa(x) * mantissa(y) / mantissa(z) / mantissa(z), exponent(x) + exponent(y) - 2 * exponent(z));
@@ -323,10 +320,6 @@ template <class F> BARACUDA_FN bool is_whole(F product, F factor) {
 template <class F> BARACUDA_FN F scaled_product(F x, F y, F z) {
     const F first = x * y;
     return is_whole(first, x) || y == F(0) ? first * z : product_apart(x, y, z);
-}
-template <class F> BARACUDA_FN F scaled_quotient(F x, F y, F z) {
-    const F first = x * y;
-    return is_whole(first, x) || y == F(0) ? first / z : quotient_apart(x, y, z);
 }
 template <class F> BARACUDA_FN F scaled_ratio(F x, F y, F z) {
     const F first = x / z, second = y / z;
