@@ -54,6 +54,12 @@ def _nowhere_zero(normal: Any, extent: int) -> Any:
     return values.masked_fill_(values == 0, 1)
 
 
+def _no_integer(normal: Any, extent: int) -> Any:
+    """At the poles of trigamma, of which 16 bits have many numbers, PyTorch has large ones, no infinities."""
+    values = normal + 0.5
+    return values.masked_fill_(values == values.round(), 0.25)
+
+
 _REDUCTIONS = {
     "sum": Peer(lambda torch, desc, x: x.sum(desc.reduce_axis, keepdim=True), view=True),
     "mean": Peer(lambda torch, desc, x: x.mean(desc.reduce_axis, keepdim=True)),
@@ -92,6 +98,7 @@ def _rope(torch: Any, desc: Any, x: Any, *tables: Any) -> Any:
 
 _ROPE = {"rope": Peer(_rope, tables=_rope_tables)}
 _BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
+_UNARY = {"digamma": Peer(lambda torch, desc, x: torch.digamma(x), noise=_no_integer)}
 _BINARY = {"hypot": Peer(lambda torch, desc, a, b: torch.hypot(a, b), noise=_nowhere_zero)}
 _TERNARY = {
     "addcmul": Peer(lambda torch, desc, a, b, c: torch.addcmul(a, b, c, value=desc.param)),
@@ -145,6 +152,7 @@ _SOFTMAX = {
 
 _PEERS: Mapping[str, Mapping[str, Peer]] = {
     "Reduce": _REDUCTIONS,
+    "Unary": _UNARY,
     "Binary": _BINARY,
     "BinaryParam": _BINARY_PARAM,
     "Ternary": _TERNARY,

@@ -2505,7 +2505,7 @@ class UnaryBackwardPlan(Plan):
             attributes="",
             fold=no_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
         UnaryKind.NDTR: OpRecord(
@@ -4031,7 +4031,7 @@ class UnaryParamBackwardPlan(Plan):
             attributes="a",
             fold=_celu_backward_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 4.0},
             contraction=False,
         ),
         UnaryKind.SOFTPLUS: OpRecord(
