@@ -36,8 +36,21 @@ OPERATORS: Mapping[str, Any] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-#: What the bounds of functions of one number call; another is refused by name.
-FUNCTIONS = ("abs", "exp", "isfinite", "isinf", "isnan", "lgamma", "log", "log1p", "pow", "sigmoid", "sqrt")
+#: What the bounds of maps call; another is refused by name.
+FUNCTIONS = (
+    "abs",
+    "exp",
+    "exp2",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "lgamma",
+    "log",
+    "log1p",
+    "pow",
+    "sigmoid",
+    "sqrt",
+)
 PAIRS = {"max": "maximum", "min": "minimum"}
 F32_LIMITS = {
     "max_value": (2 - 2.0**-23) * 2.0**127,
@@ -66,6 +79,8 @@ def value(torch: Any, expr: Expr, env: Mapping[str, Any], limits: Mapping[str, f
             return limits[node.name] if node.name in limits else getattr(math, node.name)
         if isinstance(node, Unary) and node.op == "-":
             return -of(node.operand)
+        if isinstance(node, Unary) and node.op == "not":
+            return torch.logical_not(torch.as_tensor(of(node.operand), device=place))
         if isinstance(node, Binary) and node.op in OPERATORS:
             return OPERATORS[node.op](of(node.left), of(node.right))
         if isinstance(node, Compare):
@@ -81,7 +96,8 @@ def value(torch: Any, expr: Expr, env: Mapping[str, Any], limits: Mapping[str, f
             args = [torch.as_tensor(of(arg), dtype=torch.float64, device=place) for arg in node.args]
             return functools.reduce(getattr(torch, PAIRS[node.name]), args)
         if isinstance(node, Call) and node.name in FUNCTIONS:
-            return getattr(torch, node.name)(*map(of, node.args))
+            args = [torch.as_tensor(of(arg), device=place) for arg in node.args]
+            return getattr(torch, node.name)(*args)
         raise NotImplementedError(f"{to_text(node)} in the bound {to_text(expr)}")
 
     return of(expr)

@@ -28,6 +28,22 @@ def test_all_65536_inputs(spec, backend, op, direction, dtype):
         assert verify.worst(spec, backend, problem, given) <= problem.ulp[dtype], f"{problem} at dy = {dy}"
 
 
+@each_op("backward", dtypes=["f32"], where=of_one_number)
+def test_a_sample_of_f32_inputs(spec, backend, op, direction, dtype):
+    """Numbers near 1 and of every size; `benchmarks/accuracy.py --gradients` has all of them."""
+    rng = np.random.default_rng(12)
+    count = 1 << 15
+    near = rng.uniform(-10, 10, count) * np.where(
+        rng.random(count) < 0.5, 1, 10 ** rng.uniform(-6, 1.5, count)
+    )
+    every = rng.integers(0, 1 << 32, count, dtype=np.uint32).view(np.float32)
+    x = np.where(rng.random(count) < 0.8, near.astype(np.float32), every)
+    values = {"x": x, "dy": (rng.uniform(0.5, 2, count) * rng.choice([-1, 1], count)).astype(np.float32)}
+    for problem in verify.with_numbers(verify.problems(op, direction, dtype, [(count,)])[0]):
+        given = {name: values[name] for name in problem.inputs()}
+        assert verify.worst(spec, backend, problem, given) <= problem.ulp[dtype], f"{problem}"
+
+
 @each_op("backward", dtypes=["f32", "f64"], where=of_one_number)
 def test_subnormal_gradients(spec, backend, op, direction, dtype):
     """A product with a number of few digits, and a quotient, lose none that a later factor brings back."""

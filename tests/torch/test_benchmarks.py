@@ -408,6 +408,50 @@ def test_a_broken_bound_is_found(
     assert "NO" in out
 
 
+OPERANDS = ("--device", "host", "--count", "2000")
+
+
+def test_accuracy_of_several_operands_runs(
+    module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--kinds", "lerp,hypot,pow,where,copysign")
+    assert module("accuracy_operands").main([*OPERANDS, *asked, "--out", str(tmp_path)]) == 0
+    rows = json.loads((tmp_path / "accuracy_operands.json").read_text())["rows"]
+    found = {(row["op"], row["direction"], row["output"]) for row in rows}
+    # A forward that is exact has no bound but 0; each gradient has one of its own.
+    assert {("hypot", "backward", "da"), ("hypot", "backward", "db"), ("hypot", "forward", "y")} < found
+    assert ("copysign", "forward", "y") not in found
+    assert {row["numbers"]["weight"] for row in rows if row["op"] == "lerp"} > {0.25, 0, 1}
+    by_name = {row["op"]: row for row in rows}
+    assert by_name["hypot"]["count"] == 3 * 2000
+    assert 0 < by_name["hypot"]["error"] <= by_name["hypot"]["bound"]
+    assert set(by_name["hypot"]["at"]) == {"dy", "a", "b"}
+    assert f"accuracy_operands: {len(rows)} rows, 0 broken" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["hypot", "pow"])  # pow's bound is NumPy's to evaluate
+def test_a_broken_bound_of_several_operands_is_found(
+    module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    operands = module("accuracy_operands")
+    right = operands.results
+
+    def wrong(*args: Any) -> Any:
+        found = right(*args)
+        return {name: y * (1 + 1e-6) if y.element_size() == 4 else y for name, y in found.items()}
+
+    monkeypatch.setattr(operands, "results", wrong)
+    assert operands.main([*OPERANDS, "--kinds", kind]) == 1
+    assert "3 broken" in capsys.readouterr().out
+
+
+def test_accuracy_of_several_operands_refused(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for asked in (("--kinds", "exp"), ("--count", "0")):
+        with pytest.raises(SystemExit):
+            module("accuracy_operands").main(["--device", "host", *asked])
+        assert "want functions of several numbers in f32" in capsys.readouterr().err
+
+
 HARD = ("--device", "host", "--f64", "250")
 
 
