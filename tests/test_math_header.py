@@ -310,9 +310,12 @@ def test_products_with_a_power_of_e(apply: Apply, dtype: str) -> None:
     assert np.array_equal(np.sign(got), np.sign(want))
     same(
         apply(
-            "scaled_exp_product", [INF, 0, NAN, 2, 2, -0.0], [1, 2, 1, 1, 1, 1], [-1, INF, 1, INF, -INF, 1e9]
+            "scaled_exp_product",
+            [INF, 0, NAN, 2, 2, -0.0, -0.0, -0.0],
+            [1, 2, 1, 1, 1, 1, 3, 1],
+            [-1, INF, 1, INF, -INF, 1e9, 20, -0.6],
         ),
-        [INF, NAN, NAN, INF, 0, -0.0],
+        [INF, NAN, NAN, INF, 0, -0.0, -0.0, -0.0],
     )
 
 

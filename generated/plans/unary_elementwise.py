@@ -1583,7 +1583,8 @@ class UnaryBackwardPlan(Plan):
 
     EXP2 (f16, bf16, f32, f64): 2 to the power of x
         product = scaled_exp2(dy, x)
-        dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy * 0.6931471805599453, x)
+        dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy, x - 1) *
+            1.3862943611198906
 
     EXPM1 (f16, bf16, f32, f64): exp(x) - 1, accurate near 0
         dx = scaled_exp(dy, x)
@@ -3362,8 +3363,9 @@ def _squareplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus_backward, folded in double precision."""
     b = desc.param
+    usual = 1e-30 < b < 1e30
     c = math.sqrt(b) / 2
-    return (b, 1000000.0 * b, math.sqrt(b), c, b / 4, b / 2, 1e-30 < b < 1e30, b > 1e-30)
+    return (b, 1000000.0 * b, math.sqrt(b), c, b / 4, b / 2, usual, b > 0)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3463,15 +3465,15 @@ class UnaryParamPlan(Plan):
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
         r = hypot(x, sqrt(b))
-        half = r / 2 - x / 2
+        half = max(r / 2 - x / 2, smallest_subnormal)
         c = sqrt(b) / 2
         y = x / 2 + r / 2 if x >= 0 else b / 4 / half if b > 1.0e-30 else c / half * c
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
         q = x / alpha
-        rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
-        y = x if x >= 0 else alpha * (expm1(q) + exp(q) * rest)
+        rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
+        y = x if q > -1.0e-20 else alpha * (expm1(q) + exp(q) * rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
@@ -3797,7 +3799,8 @@ class UnaryParamBackwardPlan(Plan):
 
     ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
         alpha = param (1 unless given)
-        dx = dy if x > 0 else scaled_exp(dy, x) * alpha
+        p = scaled_exp(dy, x)
+        dx = dy if x > 0 else p * alpha if abs(p) >= smallest_normal else scaled_exp_product(dy, alpha, x)
 
     LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
         slope = param (0.01 unless given)
@@ -3827,20 +3830,22 @@ class UnaryParamBackwardPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        near = min(x, 1.0e+30)
         square = fma(x, x, b)
-        plain = 1.0e-30 < b < 1.0e+30 and square < 1.0e+6 * b
-        r = sqrt(square) if plain else hypot(near, sqrt(b))
-        half = r / 2 - x / 2
+        usual = 1.0e-30 < b < 1.0e+30
+        plain = usual and square < 1.0e+6 * b
+        r = sqrt(square) if plain else hypot(x, sqrt(b))
+        half = max(r / 2 - x / 2, smallest_subnormal)
         c = sqrt(b) / 2
-        far = dy / half * (b / 4) / r if b > 1.0e-30 else dy * (c / half) * (c / r)
-        left = dy * (b / 2 / fma(-x, r, square)) if plain else far
-        dx = dy * ((near / r + 1) / 2) if x >= 0 else left
+        t = c / x * (c / x)
+        far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
+        rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
+        left = dy * (b / 2 / fma(-x, r, square)) if plain else far if usual else rare if b > 0 else 0 * dy
+        dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
         q = x / alpha
-        rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
+        rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
         dx = dy if x > 0 else scaled_exp(dy, q) * (1 + rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
@@ -4014,7 +4019,7 @@ class UnaryParamBackwardPlan(Plan):
             attributes="aaaaaabb",
             fold=_squareplus_backward_scalars,
             state="",
-            ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
+            ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
         ),
         UnaryKind.CELU: OpRecord(

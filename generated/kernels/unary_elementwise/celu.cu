@@ -1,7 +1,7 @@
 // celu: x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
 //   q = x / alpha
-//   rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
-//   y = x if x >= 0 else alpha * (expm1(q) + exp(q) * rest)
+//   rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
+//   y = x if q > -1.0e-20 else alpha * (expm1(q) + exp(q) * rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -17,8 +17,8 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A q = x / alpha;
-        const A rest = baracuda::abs(q) < A(1000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
-        out[0] = x >= A(0) ? x : alpha * (baracuda::expm1(q) + baracuda::exp(q) * rest);
+        const A rest = baracuda::abs(q) < A(2000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
+        out[0] = q > A(-1e-20) ? x : alpha * (baracuda::expm1(q) + baracuda::exp(q) * rest);
     }
 };
 

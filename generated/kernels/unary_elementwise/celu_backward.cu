@@ -1,6 +1,6 @@
 // celu_backward: gradients of x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
 //   q = x / alpha
-//   rest = fma(-q, alpha, x) / alpha if abs(q) < 1000 else 0
+//   rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
 //   dx = dy if x > 0 else scaled_exp(dy, q) * (1 + rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -18,7 +18,7 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A q = x / alpha;
-        const A rest = baracuda::abs(q) < A(1000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
+        const A rest = baracuda::abs(q) < A(2000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
         out[0] = x > A(0) ? dy : baracuda::scaled_exp(dy, q) * (A(1) + rest);
     }
 };

@@ -1,8 +1,10 @@
 // elu_backward: gradients of x, below 0 alpha times exp(x) - 1.
-//   dx = dy if x > 0 else scaled_exp(dy, x) * alpha
+//   p = scaled_exp(dy, x)
+//   dx = dy if x > 0 else p * alpha if abs(p) >= smallest_normal else scaled_exp_product(dy, alpha, x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/exp_product.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -15,7 +17,9 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = x > A(0) ? dy : baracuda::scaled_exp(dy, x) * alpha;
+        const A p = baracuda::scaled_exp(dy, x);
+        out[0] = x > A(0) ? dy : (baracuda::abs(p) >= A(baracuda::limits<T>::smallest_normal) ? p * alpha
+            : baracuda::scaled_exp_product(dy, alpha, x));
     }
 };
 

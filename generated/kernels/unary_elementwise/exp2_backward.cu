@@ -1,6 +1,6 @@
 // exp2_backward: gradients of 2 to the power of x.
 //   product = scaled_exp2(dy, x)
-//   dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy * 0.6931471805599453, x)
+//   dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy, x - 1) * 1.3862943611198906
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -15,8 +15,8 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A product = baracuda::scaled_exp2(dy, x);
-        out[0] = baracuda::isfinite(product) ? product * A(0.6931471805599453)
-            : baracuda::scaled_exp2(dy * A(0.6931471805599453), x);
+        out[0] = baracuda::isfinite(product) ? product * A(0.6931471805599453) : baracuda::scaled_exp2(dy, x - A(1))
+            * A(1.3862943611198906);
     }
 };
 

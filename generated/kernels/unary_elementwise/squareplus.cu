@@ -1,6 +1,6 @@
 // squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
 //   r = hypot(x, sqrt(b))
-//   half = r / 2 - x / 2
+//   half = max(r / 2 - x / 2, smallest_subnormal)
 //   c = sqrt(b) / 2
 //   y = x / 2 + r / 2 if x >= 0 else b / 4 / half if b > 1.0e-30 else c / half * c
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -21,7 +21,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A r = baracuda::hypot(x, factor0);
-        const A half = r / A(2) - x / A(2);
+        const A half = baracuda::max(r / A(2) - x / A(2), A(baracuda::limits<A>::smallest_subnormal));
         out[0] = x >= A(0) ? x / A(2) + r / A(2) : (flag0 ? factor1 / half : c / half * c);
     }
 };

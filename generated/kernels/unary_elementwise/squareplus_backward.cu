@@ -1,13 +1,15 @@
 // squareplus_backward: gradients of half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   near = min(x, 1.0e+30)
 //   square = fma(x, x, b)
-//   plain = 1.0e-30 < b < 1.0e+30 and square < 1.0e+6 * b
-//   r = sqrt(square) if plain else hypot(near, sqrt(b))
-//   half = r / 2 - x / 2
+//   usual = 1.0e-30 < b < 1.0e+30
+//   plain = usual and square < 1.0e+6 * b
+//   r = sqrt(square) if plain else hypot(x, sqrt(b))
+//   half = max(r / 2 - x / 2, smallest_subnormal)
 //   c = sqrt(b) / 2
-//   far = dy / half * (b / 4) / r if b > 1.0e-30 else dy * (c / half) * (c / r)
-//   left = dy * (b / 2 / fma(-x, r, square)) if plain else far
-//   dx = dy * ((near / r + 1) / 2) if x >= 0 else left
+//   t = c / x * (c / x)
+//   far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
+//   rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
+//   left = dy * (b / 2 / fma(-x, r, square)) if plain else far if usual else rare if b > 0 else 0 * dy
+//   dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -24,20 +26,23 @@ struct Formula {
     A c;  // sqrt(b) / 2
     A factor2;  // b / 4
     A factor3;  // b / 2
-    bool flag0;  // 1e-30 < b < 1e30
-    bool flag1;  // b > 1e-30
+    bool usual;  // 1e-30 < b < 1e30
+    bool flag0;  // b > 0
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A near = baracuda::min(x, A(1e+30));
         const A square = baracuda::fma(x, x, b);
-        const bool plain = flag0 & (square < factor0);
-        const A r = plain ? baracuda::sqrt(square) : baracuda::hypot(near, factor1);
-        const A half = r / A(2) - x / A(2);
-        const A far = flag1 ? dy / half * factor2 / r : dy * (c / half) * (c / r);
-        const A left = plain ? dy * (factor3 / baracuda::fma(-x, r, square)) : far;
-        out[0] = x >= A(0) ? dy * ((near / r + A(1)) / A(2)) : left;
+        const bool plain = usual & (square < factor0);
+        const A r = plain ? baracuda::sqrt(square) : baracuda::hypot(x, factor1);
+        const A half = baracuda::max(r / A(2) - x / A(2), A(baracuda::limits<A>::smallest_subnormal));
+        const A t = c / x * (c / x);
+        const A far = baracuda::scaled_ratio(dy, factor2, x) * baracuda::fma(t, baracuda::fma(t, A(10), A(-3)), A(1));
+        const A rare = baracuda::scaled_product(dy, baracuda::max(c / half, A(baracuda::limits<A>::smallest_subnormal)),
+            baracuda::max(c / r, A(baracuda::limits<A>::smallest_subnormal)));
+        const A left = plain ? dy * (factor3 / baracuda::fma(-x, r, square))
+            : (usual ? far : (flag0 ? rare : A(0) * dy));
+        out[0] = x >= A(0) ? dy * (((baracuda::isinf(x) ? A(1) : x / r) + A(1)) / A(2)) : left;
     }
 };
 

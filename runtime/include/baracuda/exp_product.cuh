@@ -10,6 +10,7 @@ template <class F> BARACUDA_FN F scaled_exp_product(F x, F y, F power, F low = F
     const Exponential<F> e = exponential(clamp(power, F(-4000), F(4000)), low);
     const F product = mantissa(x) * mantissa(y);
     if (!isfinite(product) || !isfinite(power)) return product * exp(power);
+    if (product == F(0)) return product;  // with its sign
     return ldexp(fma(product, e.less_one, product), exponent(x) + exponent(y) + e.power);
 }
 
