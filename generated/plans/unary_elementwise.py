@@ -3365,7 +3365,7 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     b = desc.param
     usual = 1e-30 < b < 1e30
     c = math.sqrt(b) / 2
-    return (b, 1000000.0 * b, math.sqrt(b), c, b / 4, b / 2, usual, b > 0)
+    return (b, 1000000.0 * b, math.sqrt(b), b / 2, c, b / 4, usual, b > 0)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3834,12 +3834,13 @@ class UnaryParamBackwardPlan(Plan):
         usual = 1.0e-30 < b < 1.0e+30
         plain = usual and square < 1.0e+6 * b
         r = sqrt(square) if plain else hypot(x, sqrt(b))
+        slope = b / 2 / fma(-x, r, square)
         half = max(r / 2 - x / 2, smallest_subnormal)
         c = sqrt(b) / 2
         t = c / x * (c / x)
         far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
         rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-        left = dy * (b / 2 / fma(-x, r, square)) if plain else far if usual else rare if b > 0 else 0 * dy
+        left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy
         dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017

@@ -3,12 +3,13 @@
 //   usual = 1.0e-30 < b < 1.0e+30
 //   plain = usual and square < 1.0e+6 * b
 //   r = sqrt(square) if plain else hypot(x, sqrt(b))
+//   slope = b / 2 / fma(-x, r, square)
 //   half = max(r / 2 - x / 2, smallest_subnormal)
 //   c = sqrt(b) / 2
 //   t = c / x * (c / x)
 //   far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
 //   rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-//   left = dy * (b / 2 / fma(-x, r, square)) if plain else far if usual else rare if b > 0 else 0 * dy
+//   left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy
 //   dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -23,9 +24,9 @@ struct Formula {
     A b;
     A factor0;  // 1000000.0 * b
     A factor1;  // sqrt(b)
+    A factor2;  // b / 2
     A c;  // sqrt(b) / 2
-    A factor2;  // b / 4
-    A factor3;  // b / 2
+    A factor3;  // b / 4
     bool usual;  // 1e-30 < b < 1e30
     bool flag0;  // b > 0
 
@@ -35,13 +36,13 @@ struct Formula {
         const A square = baracuda::fma(x, x, b);
         const bool plain = usual & (square < factor0);
         const A r = plain ? baracuda::sqrt(square) : baracuda::hypot(x, factor1);
+        const A slope = factor2 / baracuda::fma(-x, r, square);
         const A half = baracuda::max(r / A(2) - x / A(2), A(baracuda::limits<A>::smallest_subnormal));
         const A t = c / x * (c / x);
-        const A far = baracuda::scaled_ratio(dy, factor2, x) * baracuda::fma(t, baracuda::fma(t, A(10), A(-3)), A(1));
+        const A far = baracuda::scaled_ratio(dy, factor3, x) * baracuda::fma(t, baracuda::fma(t, A(10), A(-3)), A(1));
         const A rare = baracuda::scaled_product(dy, baracuda::max(c / half, A(baracuda::limits<A>::smallest_subnormal)),
             baracuda::max(c / r, A(baracuda::limits<A>::smallest_subnormal)));
-        const A left = plain ? dy * (factor3 / baracuda::fma(-x, r, square))
-            : (usual ? far : (flag0 ? rare : A(0) * dy));
+        const A left = plain ? dy * slope : (usual ? far : (flag0 ? rare : A(0) * dy));
         out[0] = x >= A(0) ? dy * (((baracuda::isinf(x) ? A(1) : x / r) + A(1)) / A(2)) : left;
     }
 };
