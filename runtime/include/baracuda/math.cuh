@@ -346,8 +346,8 @@ template <class F> BARACUDA_FN F sigmoid(F x) {
 }
 
 // x * exp(y), the power in factors where it is no normal number: nothing is lost that the product holds. A power that
-// rounds to zero is the smallest number instead, so that an infinite x stays one, and three factors are beyond every
-// number, so that a zero does.
+// rounds to zero is the smallest number instead, so that an infinite x stays one. Three factors are beyond every number:
+// what a finite y has more than they hold is cut off, so that a zero stays one, too.
 #define BARACUDA_SCALED(name, power, most_of_f32, most_of_f64)                                        \
     template <class F> BARACUDA_FN F name(F x, F y) {                                                 \
         const F most = F(sizeof(F) == 4 ? most_of_f32 : most_of_f64);                                 \
