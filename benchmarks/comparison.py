@@ -213,15 +213,14 @@ class Bench:
         inputs = [sliced(tensor) for tensor in data.inputs]
         desc = data.run.plan.desc
         tables = peer.tables(torch, desc, inputs[0])
-        if case.backward:
-            inputs = [_leaf(tensor) for tensor in inputs]
-            leaves = [tensor for tensor in inputs if tensor.requires_grad]
-            wanted = torch.autograd.grad(peer.forward(torch, desc, *inputs, *tables), leaves, sliced(data.dy))
-        else:
-            try:
-                wanted = [peer.forward(torch, desc, *inputs, *tables)]
-            except NotImplementedError:
-                return
+        inputs = [_leaf(tensor) for tensor in inputs] if case.backward else inputs
+        try:
+            wanted = [peer.forward(torch, desc, *inputs, *tables)]
+            if case.backward:
+                leaves = [tensor for tensor in inputs if tensor.requires_grad]
+                wanted = torch.autograd.grad(wanted, leaves, [sliced(data.dy)])
+        except NotImplementedError:
+            return
         outputs = [
             rule.name for rule in case.plan.TENSORS if rule.io == "out" and rule.name in data.run.tensors
         ]

@@ -48,10 +48,16 @@ def _near_one(normal: Any, extent: int) -> Any:
     return (normal * extent**-0.5).exp()
 
 
-def _nowhere_zero(normal: Any, extent: int) -> Any:
-    """Where two operands are 0, as some of 16 bits are, PyTorch's gradient is NaN."""
-    values = normal + 0.5
-    return values.masked_fill_(values == 0, 1)
+def _nowhere(*poles: float) -> Callable[[Any, int], Any]:
+    """Noise that is none of some numbers, where PyTorch's gradient is NaN and 16 bits often are."""
+
+    def noise(normal: Any, extent: int) -> Any:
+        values = normal + 0.5
+        for pole in poles:
+            values.masked_fill_(values == pole, 1)
+        return values
+
+    return noise
 
 
 def _no_integer(normal: Any, extent: int) -> Any:
@@ -98,8 +104,17 @@ def _rope(torch: Any, desc: Any, x: Any, *tables: Any) -> Any:
 
 _ROPE = {"rope": Peer(_rope, tables=_rope_tables)}
 _BINARY_PARAM = {"lerp": Peer(lambda torch, desc, a, b: torch.lerp(a, b, desc.param))}
-_UNARY = {"digamma": Peer(lambda torch, desc, x: torch.digamma(x), noise=_no_integer)}
-_BINARY = {"hypot": Peer(lambda torch, desc, a, b: torch.hypot(a, b), noise=_nowhere_zero)}
+_UNARY = {
+    "digamma": Peer(lambda torch, desc, x: torch.digamma(x), noise=_no_integer),
+    "frac": Peer(lambda torch, desc, x: torch.frac(x), view=True),
+}
+_BINARY = {
+    "add": Peer(lambda torch, desc, a, b: a + b, view=True),
+    "hypot": Peer(lambda torch, desc, a, b: torch.hypot(a, b), noise=_nowhere(0)),
+    "fmod": Peer(lambda torch, desc, a, b: torch.fmod(a, b), noise=_nowhere(0)),
+    "xlogy": Peer(lambda torch, desc, a, b: torch.xlogy(a, b), noise=_nowhere(0)),
+    "xlog1py": Peer(lambda torch, desc, a, b: torch.special.xlog1py(a, b), noise=_nowhere(0, -1)),
+}
 _TERNARY = {
     "addcmul": Peer(lambda torch, desc, a, b, c: torch.addcmul(a, b, c, value=desc.param)),
     "addcdiv": Peer(lambda torch, desc, a, b, c: torch.addcdiv(a, b, c, value=desc.param)),

@@ -47,6 +47,7 @@ LONG_ENTRIES = {
     "mish": "two signs of x in both directions, so that neither tail underflows early",
     "softplus": "two signs of x in both directions, so that neither tail underflows early; two parameters",
     "logit": "the sign at the upper end, where 1 - eps rounds, in the formula and in its reference",
+    "celu": "its quotient in two parts, at a scale where neither is subnormal",
     "squareplus": "a root whose square may over- or underflow, and numbers b that have no quarter",
     "reduce_max": "three rules for ties",
     "reduce_prod": "the gradient at zeros and beyond the range of the dtype",
@@ -404,6 +405,23 @@ def test_every_symbol_is_in_its_unit_once(texts: dict[str, str], rows: list[Kern
         shown = compiler("-E", "-P", "-D__CUDACC_RTC__", *macros, text=texts[path])
         assert shown.returncode == 0, shown.stderr
         assert sorted(DEVICE_KERNEL.findall(shown.stdout)) == sorted(symbols), (path, defines)
+
+
+def test_a_choice_that_counts_is_an_integer(tmp_path: Path) -> None:
+    """The host computes what follows from numbers: as the integer that `ldexp` wants where it is one."""
+    path = tmp_path / "ops.yaml"
+    choice = "let: {n: exponent(b) + (3 if weight > 1 else 0)}\n      y: "
+    choice += "ldexp(ldexp(a, n), 2 if weight > 5 else 1)"
+    edited = SMALL_SPEC.replace("let: {rest: 1 - weight}\n      y: a * rest + b * weight", choice)
+    path.write_text(edited, encoding="utf-8")
+    texts = render(load_spec(path))
+    kernel, plans = texts["kernels/pairs/mix.cu"], texts["plans/pairs.py"]
+    assert re.findall(r"\w+ count\d;.*", kernel) == [
+        "i64 count0;  // 3 if weight > 1 else 0",
+        "i64 count1;  // 2 if weight > 5 else 1",
+    ]
+    assert "baracuda::exponent(b) + count0" in kernel
+    assert "return (3 if weight > 1 else 0, 2 if weight > 5 else 1)" in plans
 
 
 def test_what_the_host_computes_may_need_what_the_kernel_does_not_get(tmp_path: Path) -> None:

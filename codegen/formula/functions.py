@@ -272,7 +272,14 @@ _TABLE = (
         2,
         3,
         numeric.exp_times,
-        "x * e**(power + low) for power <= 25, a small low, abs(x) < 2**12, where that may underflow",
+        "x * e**(power + low) for power <= 25, a small low, abs(x) <= 2**36, where that may underflow",
+    ),
+    _element(
+        "element_exp2_times",
+        2,
+        3,
+        numeric.exp2_times,
+        "x * 2**(power + low) likewise",
     ),
     _element("element_bell_product", 3, 3, numeric.bell_product, "x * y * e**(-a * a / 2) for abs(a) <= 60"),
     _element("element_tanh", 1, 1, plain("tanh"), "hyperbolic tangent"),
@@ -325,8 +332,23 @@ _TABLE = (
     ),
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
     _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
-    _element("element_log", 1, 1, plain("log"), "natural logarithm"),
-    _element("element_log1p_ratio", 1, 1, numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
+    _element("element_sqrt", 1, 1, plain("sqrt"), "square root"),
+    _element("element_expm1", 1, 1, plain("expm1"), "e**x - 1, accurate near 0"),
+    _element("element_erfc", 1, 1, special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail"),
+    *(
+        _element(f"element_{name}", 1, 1, numpy, doc, "element_logs.cuh")
+        for name, numpy, doc in (
+            ("log", plain("log"), "natural logarithm"),
+            ("log2", plain("log2"), "logarithm to base 2"),
+            ("log10", plain("log10"), "logarithm to base 10"),
+            ("log1p", plain("log1p"), "log(1 + x), accurate near 0"),
+            ("log1p_ratio", numeric.log1p_ratio, "log(1 + z) / z for z from 0 to 1"),
+            ("log_odds", numeric.log_odds, "log(x / (1 - x)), accurate around 1/2"),
+            ("atanh", plain("arctanh"), "inverse hyperbolic tangent"),
+            ("asinh", plain("arcsinh"), "inverse hyperbolic sine"),
+            ("acosh", plain("arccosh"), "inverse hyperbolic cosine"),
+        )
+    ),
     _element(
         "element_quotient", 2, 2, numeric.quotient, "x / y, both finite, where 2**-120 <= abs(y) <= 2**120"
     ),

@@ -254,6 +254,11 @@ def exp_times(xp: Any, x: Array, power: Array, low: Array | float = 0) -> Array:
     return scaled("exp")(xp, x, power + low)
 
 
+def exp2_times(xp: Any, x: Array, power: Array, low: Array | float = 0) -> Array:
+    """Compute x * 2**(power + low), in factors that are normal numbers."""
+    return scaled("exp2")(xp, x, power + low)
+
+
 def bell_times(xp: Any, x: Array, a: Array) -> Array:
     """Compute x * e**(-a * a / 2), in factors that are normal numbers."""
     return exp_times(xp, x, a * a / -2)
@@ -272,6 +277,13 @@ def quotient(_: Any, x: Array, y: Array) -> Array:
 def log1p_ratio(xp: Any, z: Array) -> Array:
     """log(1 + z) / z, 1 at 0."""
     return xp.where(z == 0, 1, xp.log1p(z) / xp.where(z == 0, 1, z))
+
+
+def log_odds(xp: Any, x: Array) -> Array:
+    """log(x / (1 - x)), accurate around 1/2."""
+    rest = 1 - x
+    near = xp.where(abs(x - 0.5) < 0.25, (x - rest) / xp.where(rest == 0, 1, rest), 0)
+    return xp.where(near == 0, xp.log(x / rest), xp.log1p(near))
 
 
 def remainder(xp: Any, a: Array, b: Array) -> Array:

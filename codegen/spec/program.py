@@ -18,12 +18,15 @@ from baracuda.codegen.formula import (
     INT,
     WHOLE,
     WIDE,
+    Binary,
     Call,
     Expr,
     Field,
     FormulaError,
+    IfElse,
     Name,
     Type,
+    Unary,
     calls,
     children,
     free_names,
@@ -361,7 +364,7 @@ class Builder:
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
             self.types[name] = type_ if type_ in (BOOL, INT, WIDE, WHOLE) else F64
             return
-        self.lets[name] = Statement(name, kind_of(type_), self._fold(expr))
+        self.lets[name] = Statement(name, kind_of(type_), self._fold(expr, type_ == INT))
         self.types[name] = COMPUTE if type_ == F64 else type_
 
     def _output(self, name: str, text: object, tensors: Mapping[str, schema.Tensor]) -> Statement | None:
@@ -494,7 +497,7 @@ class Builder:
         type_ = None if expr is None else self._typed(expr, path)
         if expr is None or type_ is None:
             return None
-        folded, kind = self._fold(expr), kind_of(type_)
+        folded, kind = self._fold(expr, type_ == INT), kind_of(type_)
         for known in self.lets.values():
             if known.value == folded and known.kind == kind:
                 return Name(known.name)
@@ -543,8 +546,13 @@ class Builder:
         names = free_names(expr)
         return bool(names) and set(names) <= known and not of_element_type(expr)
 
-    def _fold(self, expr: Expr) -> Expr:
-        """The expression with its largest attribute-only parts replaced by values that the host computes."""
+    def _fold(self, expr: Expr, whole: bool = False) -> Expr:
+        """The expression with its largest attribute-only parts replaced by values that the host computes.
+
+        Args:
+            expr: the expression.
+            whole: whether it counts: a choice of literals is an integer then, no number of the compute type.
+        """
         if isinstance(expr, Name):
             if expr.name not in self.folded and any(a.name == expr.name for a in self.attributes):
                 self.folded[expr.name] = AttributeValue(expr.name, kind_of(self.types[expr.name]), expr)
@@ -553,12 +561,19 @@ class Builder:
             for value in self.folded.values():
                 if value.value == expr:
                     return Name(value.name)
-            type_ = infer(expr, self.types)
+            type_ = infer(expr, self.types, INT if whole else None)
             name = self._fresh({"bool": "flag", "i64": "count"}.get(kind_of(type_), "factor"))
             self.folded[name] = AttributeValue(name, kind_of(type_), expr)
             self.types[name] = type_
             return Name(name)
-        return _with_folded_children(expr, self._fold)
+        if isinstance(expr, Call) and FUNCTIONS[expr.name].rule == "ldexp":
+            return with_children(expr, (self._fold(expr.args[0]), self._fold(expr.args[1], True)))
+        if whole and isinstance(expr, IfElse):
+            then, condition, other = children(expr)
+            parts = (self._fold(then, True), self._fold(condition), self._fold(other, True))
+            return with_children(expr, parts)
+        counts = whole and isinstance(expr, (Unary, Binary))
+        return _with_folded_children(expr, lambda child: self._fold(child, counts))
 
     def _fresh(self, stem: str) -> str:
         number = 0

@@ -164,7 +164,8 @@ class TernaryPlan(Plan):
         t = c if toward_b else rest
         z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
         beyond = z > far if far > 0 else z < far
-        between = z if beyond == (t > 1) or isnan(z) else far
+        rounded = epsilon > 0.0001
+        between = z if rounded or beyond == (t > 1) or isnan(z) else far
         mixed = a * rest + b * c
         y = a + c * (b - a) if not isfinite(c) else a if c == 0 else b if c == 1 else mixed if (a < 0) != (b <
             0) else between
@@ -506,6 +507,10 @@ class TernaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            holds={
+                "db": "4 * smallest_normal <= abs(factor) < max_value / 4",
+                "dc": "4 * smallest_normal <= abs(factor) < max_value / 4",
+            },
             sum_inputs={
                 "da": ("dy",),
                 "db": ("dy", "c"),

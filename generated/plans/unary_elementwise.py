@@ -143,7 +143,7 @@ class UnaryPlan(Plan):
         y = x * x * x
 
     SQRT (f16, bf16, f32, f64): square root
-        y = sqrt(x)
+        y = element_sqrt(x)
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
         y = element_rsqrt(x)
@@ -158,19 +158,19 @@ class UnaryPlan(Plan):
         y = exp2(x)
 
     EXPM1 (f16, bf16, f32, f64): exp(x) - 1, accurate near 0
-        y = expm1(x)
+        y = element_expm1(x)
 
     LOG (f16, bf16, f32, f64): natural logarithm
         y = element_log(x)
 
     LOG2 (f16, bf16, f32, f64): logarithm to base 2
-        y = log2(x)
+        y = element_log2(x)
 
     LOG10 (f16, bf16, f32, f64): logarithm to base 10
-        y = log10(x)
+        y = element_log10(x)
 
     LOG1P (f16, bf16, f32, f64): log(1 + x), accurate near 0
-        y = log1p(x)
+        y = element_log1p(x)
 
     SIN (f16, bf16, f32, f64): sine
         y = sin(x)
@@ -200,13 +200,13 @@ class UnaryPlan(Plan):
         y = element_tanh(x)
 
     ASINH (f16, bf16, f32, f64): inverse hyperbolic sine
-        y = asinh(x)
+        y = element_asinh(x)
 
     ACOSH (f16, bf16, f32, f64): inverse hyperbolic cosine
-        y = acosh(x)
+        y = element_acosh(x)
 
     ATANH (f16, bf16, f32, f64): inverse hyperbolic tangent
-        y = atanh(x)
+        y = element_atanh(x)
 
     FLOOR (f16, bf16, f32, f64, i8, i16, i32, i64, u8): largest integer not above x
         y = floor(x)
@@ -253,19 +253,19 @@ class UnaryPlan(Plan):
         y = copysign(1, x) if isinf(x) else x / (1 + abs(x))
 
     HARDSWISH (f16, bf16, f32, f64): x times relu6(x + 3) / 6
-        y = 0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6
+        y = 0 if x <= -3 else x if x >= 3 else x * (x + 3) * 0.16666666666666666
 
     HARDSIGMOID (f16, bf16, f32, f64): (x + 3) / 6 between 0 and 1
-        y = 0 if x <= -3 else 1 if x >= 3 else (x + 3) / 6
+        y = 0 if x <= -3 else 1 if x >= 3 else (x + 3) * 0.16666666666666666
 
     SELU (f16, bf16, f32, f64): 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017
-        y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
+        y = x * 1.0507009873554805 if x > 0 else element_expm1(x) * 1.7580993408473766
 
     ERF (f16, bf16, f32, f64): error function
         y = element_erf(x)
 
     ERFC (f16, bf16, f32, f64): 1 - erf(x), accurate in the positive tail
-        y = erfc(x)
+        y = element_erfc(x)
 
     ERFINV (f16, bf16, f32, f64): inverse of erf
         y = erfinv(x)
@@ -331,7 +331,9 @@ class UnaryPlan(Plan):
         y = x if x > 25 else element_exp_times(low, x) * element_quotient(p, q)
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
-        y = log_sigmoid(x)
+        z = element_exp_addend(-abs(x))
+        tail = element_exp_times(element_log1p_ratio(z), -abs(x))
+        y = -(max(-x, 0) + tail)
 
     TANHSHRINK (f16, bf16, f32, f64): x - tanh(x), accurate near 0
         y = tanhshrink(x)
@@ -537,6 +539,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.RSQRT: OpRecord(
             name="rsqrt",
@@ -622,6 +625,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.LOG: OpRecord(
             name="log",
@@ -656,6 +660,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.LOG10: OpRecord(
             name="log10",
@@ -690,6 +695,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.SIN: OpRecord(
             name="sin",
@@ -860,6 +866,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.ACOSH: OpRecord(
             name="acosh",
@@ -877,6 +885,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=4,
+            half_packs=4,
         ),
         UnaryKind.ATANH: OpRecord(
             name="atanh",
@@ -894,6 +904,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.FLOOR: OpRecord(
             name="floor",
@@ -1166,6 +1178,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.ERF: OpRecord(
             name="erf",
@@ -1200,6 +1214,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            packs=4,
         ),
         UnaryKind.ERFINV: OpRecord(
             name="erfinv",
@@ -1493,6 +1508,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.TANHSHRINK: OpRecord(
             name="tanhshrink",
@@ -1567,7 +1583,7 @@ class UnaryBackwardPlan(Plan):
         dx = scaled_product(dy, x, x) * 3
 
     SQRT (f16, bf16, f32, f64): square root
-        dx = dy / (2 * sqrt(x))
+        dx = dy * (element_rsqrt(x) * 0.5)
 
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
         r = element_rsqrt(x)
@@ -3365,35 +3381,40 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     b = desc.param
     usual = 1e-30 < b < 1e30
     c = math.sqrt(b) / 2
-    return (b, 1000000.0 * b, math.sqrt(b), b / 2, c, b / 4, usual, b > 0)
+    return (b, 1000000.0 * min(b, 1e30), math.sqrt(b), b / 2, c, b / 4, usual, b > 0)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu, folded in double precision."""
     alpha = desc.param
-    return (alpha,)
+    lift = 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    lifted = alpha * lift
+    each = 1 / lifted
+    return (lift, lifted, each, alpha)
 
 
 def _celu_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu_backward, folded in double precision."""
     alpha = desc.param
-    return (alpha,)
+    lift = 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    lifted = alpha * lift
+    each = 1 / lifted
+    return (lift, lifted, each)
 
 
 def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    each = 1 / beta
-    far = min(bound, 800)
-    return (beta, each, far)
+    each = min(1 / beta, 68719476736)
+    return (2000 / beta, beta, each, bound, 1 / beta / each)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, bound)
+    return (2000 / beta, beta, bound)
 
 
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3433,7 +3454,7 @@ class UnaryParamPlan(Plan):
 
     ELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x) - 1
         alpha = param (1 unless given)
-        y = x if x > 0 else expm1(x) * alpha
+        y = x if x > 0 else element_expm1(x) * alpha
 
     LEAKY_RELU (f16, bf16, f32, f64): x, below 0 times a slope
         slope = param (0.01 unless given)
@@ -3471,20 +3492,25 @@ class UnaryParamPlan(Plan):
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
-        q = x / alpha
-        rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
-        y = x if q > -1.0e-20 else alpha * (expm1(q) + exp(q) * rest)
+        lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+        lifted = alpha * lift
+        each = 1 / lifted
+        q = x * lift * each
+        rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+        e = element_expm1(q)
+        y = x if q > -1.0e-20 else alpha * (e + (e + 1) * rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        v = x * beta
-        z = element_exp_addend(-abs(v))
-        tail = element_exp_times(element_log1p_ratio(z), -abs(v))
-        each = 1 / beta
-        far = min(bound, 800)
-        y = x if v > far else (max(v, 0) + tail) * each
+        size = min(abs(x), 2000 / beta)
+        power = -size * beta
+        low = fma(-size, beta, -power)
+        z = element_exp_addend(power, low)
+        each = min(1 / beta, 68719476736)
+        tail = element_exp_times(element_log1p_ratio(z) * each, power, low)
+        y = x if x * beta > bound else fma(tail, 1 / beta / each, max(x, 0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3492,7 +3518,7 @@ class UnaryParamPlan(Plan):
         below = x < eps and eps >= 0
         above = eps >= 0 and 1 - x < eps and not below
         z = eps if below or above else x
-        v = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+        v = element_log_odds(z)
         y = -v if above else v
 
     POWI (f16, bf16, f32, f64, i8, i16, i32, i64, u8): x to the power of a whole number
@@ -3539,6 +3565,8 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.LEAKY_RELU: OpRecord(
             name="leaky_relu",
@@ -3670,11 +3698,12 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="a",
+            attributes="aaaa",
             fold=_celu_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.SOFTPLUS: OpRecord(
             name="softplus",
@@ -3687,7 +3716,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aaa",
+            attributes="aaaaa",
             fold=_softplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3710,6 +3739,8 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=4,
+            half_packs=4,
         ),
         UnaryKind.POWI: OpRecord(
             name="powi",
@@ -3764,6 +3795,8 @@ class UnaryParamPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "elu" and not math.isfinite(desc.param):
+            yield f"param is {desc.param}, want isfinite(param)"
         if desc.kind.value == "softshrink" and not (desc.param >= 0):
             yield f"param is {desc.param}, want param >= 0"
         if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):
@@ -3832,7 +3865,7 @@ class UnaryParamBackwardPlan(Plan):
         b = param (4 unless given)
         square = fma(x, x, b)
         usual = 1.0e-30 < b < 1.0e+30
-        plain = usual and square < 1.0e+6 * b
+        plain = usual and square < 1.0e+6 * min(b, 1.0e+30)
         r = sqrt(square) if plain else hypot(x, sqrt(b))
         slope = b / 2 / fma(-x, r, square)
         half = max(r / 2 - x / 2, smallest_subnormal)
@@ -3840,22 +3873,27 @@ class UnaryParamBackwardPlan(Plan):
         t = c / x * (c / x)
         far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
         rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-        left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy
+        left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy if x < 0 else x
         dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
-        q = x / alpha
-        rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
-        dx = dy if x > 0 else scaled_exp(dy, q) * (1 + rest)
+        lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+        lifted = alpha * lift
+        each = 1 / lifted
+        q = x * lift * each
+        rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+        dx = dy if x > 0 else element_exp_product(dy, 1, q, rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        v = x * beta
-        r = element_inverse(1 + element_exp_product(1, 1, -abs(v)))
-        dx = dy if v > bound else dy * r if v >= 0 else element_exp_product(dy, r, -abs(v))
+        size = min(abs(x), 2000 / beta)
+        power = -size * beta
+        low = fma(-size, beta, -power)
+        r = element_inverse(1 + element_exp_product(1, 1, power, low))
+        dx = dy if x * beta > bound else dy * r if x >= 0 else element_exp_product(dy, r, power, low)
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -4034,7 +4072,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="a",
+            attributes="aaa",
             fold=_celu_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 4.0},
@@ -4051,7 +4089,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aa",
+            attributes="aaa",
             fold=_softplus_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -4137,6 +4175,8 @@ class UnaryParamBackwardPlan(Plan):
     @staticmethod
     def violations(desc: Any) -> Iterator[str]:
         """What is wrong with a descriptor, beyond the types of its fields."""
+        if desc.kind.value == "elu" and not math.isfinite(desc.param):
+            yield f"param is {desc.param}, want isfinite(param)"
         if desc.kind.value == "softshrink" and not (desc.param >= 0):
             yield f"param is {desc.param}, want param >= 0"
         if desc.kind.value == "squareplus" and not (math.isfinite(desc.param) and desc.param >= 0):

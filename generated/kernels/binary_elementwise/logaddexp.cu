@@ -3,11 +3,13 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   z = exp(-d) * (1 - rest)
-//   y = far + log1p(z)
+//   z = element_exp_times(1, -d, -rest)
+//   y = far + z * element_log1p_ratio(z)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -23,8 +25,8 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        const A z = baracuda::exp(-d) * (A(1) - rest);
-        out[0] = far + baracuda::log1p(z);
+        const A z = baracuda::element_exp_times<T>(A(1), -d, -rest);
+        out[0] = far + z * baracuda::element_log1p_ratio<T>(z);
     }
 };
 

@@ -3,11 +3,13 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   z = exp2(-d) * (1 - rest * 0.6931471805599453)
-//   y = far + log1p(z) * 1.4426950408889634
+//   z = element_exp2_times(1, -d, -rest)
+//   y = far + element_log1p(z) * 1.4426950408889634
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -23,8 +25,8 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        const A z = baracuda::exp2(-d) * (A(1) - rest * A(0.6931471805599453));
-        out[0] = far + baracuda::log1p(z) * A(1.4426950408889634);
+        const A z = baracuda::element_exp2_times<T>(A(1), -d, -rest);
+        out[0] = far + baracuda::element_log1p<T>(z) * A(1.4426950408889634);
     }
 };
 

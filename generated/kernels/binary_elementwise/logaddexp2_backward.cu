@@ -3,13 +3,14 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   z = exp2(-d) * (1 - rest * 0.6931471805599453)
+//   z = element_exp2_times(1, -d, -rest)
 //   da = (dy if a >= b else scaled_exp2(dy, -d) * (1 - rest * 0.6931471805599453)) / (1 + z)
 //   db = (dy if b >= a else scaled_exp2(dy, -d) * (1 - rest * 0.6931471805599453)) / (1 + z)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -26,7 +27,7 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        const A z = baracuda::exp2(-d) * (A(1) - rest * A(0.6931471805599453));
+        const A z = baracuda::element_exp2_times<T>(A(1), -d, -rest);
         out[0] = (a >= b ? dy : baracuda::scaled_exp2(dy, -d) * (A(1) - rest * A(0.6931471805599453))) / (A(1) + z);
         out[1] = (b >= a ? dy : baracuda::scaled_exp2(dy, -d) * (A(1) - rest * A(0.6931471805599453))) / (A(1) + z);
     }

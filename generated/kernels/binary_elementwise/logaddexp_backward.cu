@@ -3,13 +3,16 @@
 //   near = min(a, b)
 //   d = 0 if a == b else far - near
 //   rest = 0 if d == 0 or d > 1.0e+4 else far - d - near if abs(far) >= abs(near) else far - (d + near)
-//   z = exp(-d) * (1 - rest)
-//   da = (dy if a >= b else scaled_exp(dy, -d) * (1 - rest)) / (1 + z)
-//   db = (dy if b >= a else scaled_exp(dy, -d) * (1 - rest)) / (1 + z)
+//   z = element_exp_times(1, -d, -rest)
+//   r = element_inverse(1 + z)
+//   less = element_exp_product(dy, r, -d, -rest)
+//   da = dy * r if a >= b else less
+//   db = dy * r if b >= a else less
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -26,9 +29,11 @@ struct Formula {
         const A d = a == b ? A(0) : far - near;
         const A rest = ((d == A(0)) | (d > A(10000.0))) ? A(0)
             : (baracuda::abs(far) >= baracuda::abs(near) ? far - d - near : far - (d + near));
-        const A z = baracuda::exp(-d) * (A(1) - rest);
-        out[0] = (a >= b ? dy : baracuda::scaled_exp(dy, -d) * (A(1) - rest)) / (A(1) + z);
-        out[1] = (b >= a ? dy : baracuda::scaled_exp(dy, -d) * (A(1) - rest)) / (A(1) + z);
+        const A z = baracuda::element_exp_times<T>(A(1), -d, -rest);
+        const A r = baracuda::element_inverse<T>(A(1) + z);
+        const A less = baracuda::element_exp_product<T>(dy, r, -d, -rest);
+        out[0] = a >= b ? dy * r : less;
+        out[1] = b >= a ? dy * r : less;
     }
 };
 

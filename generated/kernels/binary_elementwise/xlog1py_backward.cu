@@ -1,12 +1,13 @@
 // xlog1py_backward: gradients of a * log(1 + b), 0 where a is 0 and b not NaN.
 //   c = 1 + b
-//   da = 0 if dy == 0 and not isnan(b) or a == 0 and b <= -1 else dy * log1p(b)
+//   da = 0 if dy == 0 and not isnan(b) or a == 0 and b <= -1 else dy * element_log1p(b)
 //   db = 0 if a == 0 and not isnan(b) else ldexp(mantissa(dy) * mantissa(a) / mantissa(c), exponent(dy) + exponent(a) -
 //       exponent(c))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -19,7 +20,8 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A c = A(1) + b;
-        out[0] = (((dy == A(0)) & !baracuda::isnan(b)) | ((a == A(0)) & (b <= A(-1)))) ? A(0) : dy * baracuda::log1p(b);
+        out[0] = (((dy == A(0)) & !baracuda::isnan(b)) | ((a == A(0)) & (b <= A(-1)))) ? A(0) : dy
+            * baracuda::element_log1p<T>(b);
         out[1] = ((a == A(0)) & !baracuda::isnan(b)) ? A(0)
             : baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(a) / baracuda::mantissa(c),
                 baracuda::exponent(dy) + baracuda::exponent(a) - baracuda::exponent(c));

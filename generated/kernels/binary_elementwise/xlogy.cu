@@ -1,8 +1,9 @@
 // xlogy: a * log(b), 0 where a is 0 and b not NaN.
-//   y = 0 if a == 0 and not isnan(b) else a * log(b)
+//   y = 0 if a == 0 and not isnan(b) else a * element_log(b)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        out[0] = ((a == A(0)) & !baracuda::isnan(b)) ? A(0) : a * baracuda::log(b);
+        out[0] = ((a == A(0)) & !baracuda::isnan(b)) ? A(0) : a * baracuda::element_log<T>(b);
     }
 };
 

@@ -1,11 +1,12 @@
 // xlogy_backward: gradients of a * log(b), 0 where a is 0 and b not NaN.
-//   da = 0 if dy == 0 and not isnan(b) or a == 0 and b <= 0 else dy * log(b)
+//   da = 0 if dy == 0 and not isnan(b) or a == 0 and b <= 0 else dy * element_log(b)
 //   db = 0 if a == 0 and not isnan(b) else ldexp(mantissa(dy) * mantissa(a) / mantissa(b), exponent(dy) + exponent(a) -
 //       exponent(b))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/output_sum.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -17,7 +18,8 @@ struct Formula {
         const A dy = in[0];
         const A a = in[1];
         const A b = in[2];
-        out[0] = (((dy == A(0)) & !baracuda::isnan(b)) | ((a == A(0)) & (b <= A(0)))) ? A(0) : dy * baracuda::log(b);
+        out[0] = (((dy == A(0)) & !baracuda::isnan(b)) | ((a == A(0)) & (b <= A(0)))) ? A(0) : dy
+            * baracuda::element_log<T>(b);
         out[1] = ((a == A(0)) & !baracuda::isnan(b)) ? A(0)
             : baracuda::ldexp(baracuda::mantissa(dy) * baracuda::mantissa(a) / baracuda::mantissa(b),
                 baracuda::exponent(dy) + baracuda::exponent(a) - baracuda::exponent(b));

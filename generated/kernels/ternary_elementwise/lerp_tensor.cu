@@ -6,7 +6,8 @@
 //   t = c if toward_b else rest
 //   z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
-//   between = z if beyond == (t > 1) or isnan(z) else far
+//   rounded = epsilon > 0.0001
+//   between = z if rounded or beyond == (t > 1) or isnan(z) else far
 //   mixed = a * rest + b * c
 //   y = a + c * (b - a) if not isfinite(c) else a if c == 0 else b if c == 1 else mixed if (a < 0) != (b < 0) else
 //       between
@@ -32,7 +33,8 @@ struct Formula {
         const A z = ((near == far) | (t == A(0))) ? near
             : (((t == A(1)) & !baracuda::isnan(near)) ? far : near + t * (far - near));
         const bool beyond = far > A(0) ? z > far : z < far;
-        const A between = ((beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
+        const bool rounded = A(baracuda::limits<T>::epsilon) > A(0.0001);
+        const A between = (rounded | (beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;
         const A mixed = a * rest + b * c;
         out[0] = !baracuda::isfinite(c) ? a + c * (b - a)
             : (c == A(0) ? a : (c == A(1) ? b : ((a < A(0)) != (b < A(0)) ? mixed : between)));

@@ -1,10 +1,15 @@
 // celu: x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
-//   q = x / alpha
-//   rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
-//   y = x if q > -1.0e-20 else alpha * (expm1(q) + exp(q) * rest)
+//   lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+//   lifted = alpha * lift
+//   each = 1 / lifted
+//   q = x * lift * each
+//   rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+//   e = element_expm1(q)
+//   y = x if q > -1.0e-20 else alpha * (e + (e + 1) * rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,13 +17,18 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
+    A lift;  // 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    A lifted;  // alpha * lift
+    A each;  // 1 / lifted
     A alpha;
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A q = x / alpha;
-        const A rest = baracuda::abs(q) < A(2000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
-        out[0] = q > A(-1e-20) ? x : alpha * (baracuda::expm1(q) + baracuda::exp(q) * rest);
+        const A q = x * lift * each;
+        const A rest = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(q) > A(2000))) ? A(0)
+            : baracuda::fma(-q, lifted, x * lift) * each;
+        const A e = baracuda::element_expm1<T>(q);
+        out[0] = q > A(-1e-20) ? x : alpha * (e + (e + A(1)) * rest);
     }
 };
 
@@ -32,7 +42,9 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(celu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(celu, contig, 256, Contig) {
+    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 2, T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(celu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -1,10 +1,14 @@
 // celu_backward: gradients of x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
-//   q = x / alpha
-//   rest = fma(-q, alpha, x) / alpha if abs(q) < 2000 else 0
-//   dx = dy if x > 0 else scaled_exp(dy, q) * (1 + rest)
+//   lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+//   lifted = alpha * lift
+//   each = 1 / lifted
+//   q = x * lift * each
+//   rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+//   dx = dy if x > 0 else element_exp_product(dy, 1, q, rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,14 +16,17 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A alpha;
+    A lift;  // 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    A lifted;  // alpha * lift
+    A each;  // 1 / lifted
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A q = x / alpha;
-        const A rest = baracuda::abs(q) < A(2000) ? baracuda::fma(-q, alpha, x) / alpha : A(0);
-        out[0] = x > A(0) ? dy : baracuda::scaled_exp(dy, q) * (A(1) + rest);
+        const A q = x * lift * each;
+        const A rest = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(q) > A(2000))) ? A(0)
+            : baracuda::fma(-q, lifted, x * lift) * each;
+        out[0] = x > A(0) ? dy : baracuda::element_exp_product<T>(dy, A(1), q, rest);
     }
 };
 

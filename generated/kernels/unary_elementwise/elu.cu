@@ -1,8 +1,9 @@
 // elu: x, below 0 alpha times exp(x) - 1.
-//   y = x if x > 0 else expm1(x) * alpha
+//   y = x if x > 0 else element_expm1(x) * alpha
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -14,7 +15,7 @@ struct Formula {
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = x > A(0) ? x : baracuda::expm1(x) * alpha;
+        out[0] = x > A(0) ? x : baracuda::element_expm1<T>(x) * alpha;
     }
 };
 
@@ -28,7 +29,7 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(elu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(elu, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(elu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -1,5 +1,5 @@
 // hardswish: x times relu6(x + 3) / 6.
-//   y = 0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6
+//   y = 0 if x <= -3 else x if x >= 3 else x * (x + 3) * 0.16666666666666666
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -12,7 +12,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = x <= A(-3) ? A(0) : (x >= A(3) ? x : x * (x + A(3)) / A(6));
+        out[0] = x <= A(-3) ? A(0) : (x >= A(3) ? x : x * (x + A(3)) * A(0.16666666666666666));
     }
 };
 

@@ -1,8 +1,9 @@
 // log10: logarithm to base 10.
-//   y = log10(x)
+//   y = element_log10(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,7 +13,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::log10(x);
+        out[0] = baracuda::element_log10<T>(x);
     }
 };
 

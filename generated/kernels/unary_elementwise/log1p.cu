@@ -1,8 +1,9 @@
 // log1p: log(1 + x), accurate near 0.
-//   y = log1p(x)
+//   y = element_log1p(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,7 +13,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::log1p(x);
+        out[0] = baracuda::element_log1p<T>(x);
     }
 };
 
@@ -26,7 +27,9 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(log1p, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log1p, contig, 256, Contig) {
+    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 2, T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(log1p, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -1,9 +1,12 @@
 // log_sigmoid: logarithm of the logistic function.
-//   y = log_sigmoid(x)
+//   z = element_exp_addend(-abs(x))
+//   tail = element_exp_times(element_log1p_ratio(z), -abs(x))
+//   y = -(max(-x, 0) + tail)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
-#include <baracuda/activations.cuh>
+#include <baracuda/element.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +16,9 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::log_sigmoid(x);
+        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(x));
+        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z), -baracuda::abs(x));
+        out[0] = -(baracuda::max(-x, A(0)) + tail);
     }
 };
 
@@ -27,7 +32,9 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(log_sigmoid, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(log_sigmoid, contig, 256, Contig) {
+    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 2, T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(log_sigmoid, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

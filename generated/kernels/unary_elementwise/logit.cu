@@ -2,11 +2,12 @@
 //   below = x < eps and eps >= 0
 //   above = eps >= 0 and 1 - x < eps and not below
 //   z = eps if below or above else x
-//   v = log(z / (1 - z)) if z < 0.25 else log1p((2 * z - 1) / (1 - z))
+//   v = element_log_odds(z)
 //   y = -v if above else v
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -22,7 +23,7 @@ struct Formula {
         const bool below = (x < eps) & flag0;
         const bool above = flag0 & (A(1) - x < eps) & !below;
         const A z = (below | above) ? eps : x;
-        const A v = z < A(0.25) ? baracuda::log(z / (A(1) - z)) : baracuda::log1p((A(2) * z - A(1)) / (A(1) - z));
+        const A v = baracuda::element_log_odds<T>(z);
         out[0] = above ? -v : v;
     }
 };
@@ -37,7 +38,7 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(logit, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(logit, contig, 256, Contig) { baracuda::map_contig_packs<4, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(logit, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -1,8 +1,9 @@
 // selu: 1.0507 times x, below 0 of 1.6733 times exp(x) - 1; Klambauer et al. 2017.
-//   y = x * 1.0507009873554805 if x > 0 else expm1(x) * 1.7580993408473766
+//   y = x * 1.0507009873554805 if x > 0 else element_expm1(x) * 1.7580993408473766
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -12,7 +13,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = x > A(0) ? x * A(1.0507009873554805) : baracuda::expm1(x) * A(1.7580993408473766);
+        out[0] = x > A(0) ? x * A(1.0507009873554805) : baracuda::element_expm1<T>(x) * A(1.7580993408473766);
     }
 };
 
@@ -26,7 +27,7 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(selu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(selu, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(selu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

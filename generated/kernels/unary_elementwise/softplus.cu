@@ -1,14 +1,16 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
-//   v = x * beta
-//   z = element_exp_addend(-abs(v))
-//   tail = element_exp_times(element_log1p_ratio(z), -abs(v))
-//   each = 1 / beta
-//   far = min(bound, 800)
-//   y = x if v > far else (max(v, 0) + tail) * each
+//   size = min(abs(x), 2000 / beta)
+//   power = -size * beta
+//   low = fma(-size, beta, -power)
+//   z = element_exp_addend(power, low)
+//   each = min(1 / beta, 68719476736)
+//   tail = element_exp_times(element_log1p_ratio(z) * each, power, low)
+//   y = x if x * beta > bound else fma(tail, 1 / beta / each, max(x, 0))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
 #include <baracuda/element.cuh>
+#include <baracuda/element_logs.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -16,16 +18,20 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
+    A factor0;  // 2000 / beta
     A beta;
-    A each;  // 1 / beta
-    A far;  // min(bound, 800)
+    A each;  // min(1 / beta, 68719476736)
+    A bound;
+    A factor1;  // 1 / beta / each
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A v = x * beta;
-        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(v));
-        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z), -baracuda::abs(v));
-        out[0] = v > far ? x : (baracuda::max(v, A(0)) + tail) * each;
+        const A size = baracuda::min(baracuda::abs(x), factor0);
+        const A power = -size * beta;
+        const A low = baracuda::fma(-size, beta, -power);
+        const A z = baracuda::element_exp_addend<T>(power, low);
+        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z) * each, power, low);
+        out[0] = x * beta > bound ? x : baracuda::fma(tail, factor1, baracuda::max(x, A(0)));
     }
 };
 

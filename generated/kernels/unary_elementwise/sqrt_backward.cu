@@ -1,8 +1,9 @@
 // sqrt_backward: gradients of square root.
-//   dx = dy / (2 * sqrt(x))
+//   dx = dy * (element_rsqrt(x) * 0.5)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,7 +14,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = dy / (A(2) * baracuda::sqrt(x));
+        out[0] = dy * (baracuda::element_rsqrt<T>(x) * A(0.5));
     }
 };
 

@@ -1,7 +1,7 @@
 // squareplus_backward: gradients of half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
 //   square = fma(x, x, b)
 //   usual = 1.0e-30 < b < 1.0e+30
-//   plain = usual and square < 1.0e+6 * b
+//   plain = usual and square < 1.0e+6 * min(b, 1.0e+30)
 //   r = sqrt(square) if plain else hypot(x, sqrt(b))
 //   slope = b / 2 / fma(-x, r, square)
 //   half = max(r / 2 - x / 2, smallest_subnormal)
@@ -9,7 +9,7 @@
 //   t = c / x * (c / x)
 //   far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
 //   rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-//   left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy
+//   left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy if x < 0 else x
 //   dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -22,7 +22,7 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A b;
-    A factor0;  // 1000000.0 * b
+    A factor0;  // 1000000.0 * min(b, 1e30)
     A factor1;  // sqrt(b)
     A factor2;  // b / 2
     A c;  // sqrt(b) / 2
@@ -42,7 +42,7 @@ struct Formula {
         const A far = baracuda::scaled_ratio(dy, factor3, x) * baracuda::fma(t, baracuda::fma(t, A(10), A(-3)), A(1));
         const A rare = baracuda::scaled_product(dy, baracuda::max(c / half, A(baracuda::limits<A>::smallest_subnormal)),
             baracuda::max(c / r, A(baracuda::limits<A>::smallest_subnormal)));
-        const A left = plain ? dy * slope : (usual ? far : (flag0 ? rare : A(0) * dy));
+        const A left = plain ? dy * slope : (usual ? far : (flag0 ? rare : (x < A(0) ? A(0) * dy : x)));
         out[0] = x >= A(0) ? dy * (((baracuda::isinf(x) ? A(1) : x / r) + A(1)) / A(2)) : left;
     }
 };

@@ -146,7 +146,7 @@ template <class F> BARACUDA_FN F i1(F x) {
 }
 template <class F> BARACUDA_FN F i1e(F x) {
     const F a = abs(x);
-    return a < bessel_split<F> ? times_exp(x * i1_over_x_small(a), -a, F(0)) : copysign(scaled_i1_tail(a), x);
+    return copysign(a < bessel_split<F> ? times_exp(a * i1_over_x_small(a), -a, F(0)) : scaled_i1_tail(a), x);
 }
 
 // Scaled i0 - i1 of a >= 0.

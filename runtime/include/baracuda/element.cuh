@@ -96,19 +96,35 @@ template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> powe
     }
 }
 
-// x * exp(power + low) for a power of at most 25 and an |x| below 2^36 (f64: 2^900; in 16 bits 2^12), right where the
-// exponential alone is no normal number. In 16 bits it is element_exp_addend's: what that lacks below 2^-149 no result shows.
+// x * exp(power + low) for a power of at most 25 and an |x| of at most 2^36 (f64: 2^900), right where the exponential alone is no
+// normal number.
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
-        return x * element_exp_addend<T>(power);
+        const float half = exp2_normal(power * 0.72134752f);
+        return x * half * half;
     } else if constexpr (sizeof(F) == 4) {
         const WholeExponential e = whole_exponential(power, low);
         return fma(x, e.less_one, x) * lifted_power(e.count) * 0x1p-60f;
     } else {
         const Exponential<F> e = whole_exponential(power, low);
         return times_power(fma(x, e.less_one, x), max(e.power, -2044));
+    }
+}
+
+// x * 2^(power + low) likewise, of which the whole part of the power is exact.
+template <class T>
+BARACUDA_FN compute_t<T> element_exp2_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = -0.0f) {
+    using F = compute_t<T>;
+    if constexpr (is_short<T>) {
+        const float half = exp2_normal(power * 0.5f);
+        return x * half * half;
+    } else {
+        const F near = max(power, F(sizeof(F) == 4 ? -200 : -2000)), shifted = near + ExpOf<F>::shift;
+        const F count = shifted - ExpOf<F>::shift, rest = (near - count + low) * F(0.6931471805599453);
+        if constexpr (sizeof(F) == 4) return fma(x, short_expm1(rest), x) * lifted_power(count) * 0x1p-60f;
+        else return times_power(fma(x, fma(rest * rest, exp_curve(rest), rest), x), i32(count));
     }
 }
 
@@ -134,6 +150,15 @@ template <class T> BARACUDA_FN compute_t<T> element_bell_product(compute_t<T> x,
         const F half = a * F(-0.5), power = a * half;
         return element_exp_product<T>(x, y, power, fma(a, half, -power));
     }
+}
+
+// exp(x) - 1; in 16 bits the difference has digits enough but near 0, where the series takes three terms.
+template <class T> BARACUDA_FN compute_t<T> element_expm1(compute_t<T> x) {
+    if constexpr (is_short<T>) {
+        const float near = x * polynomial(x, 1.0f, 0.5f, 0.16666667f);
+        return abs(x) < 0.0625f ? near : exp2_normal(x * 1.442695f) - 1.0f;
+    }
+    return expm1(x);
 }
 
 // The hyperbolic tangent; one instruction is within 2^-11 of it, relatively, which bf16 does not show.
@@ -164,24 +189,24 @@ template <class T> BARACUDA_FN compute_t<T> element_atan2(compute_t<T> a, comput
     return atan2(a, b);
 }
 
+// The square root; in 16 bits by one approximation, in the others the nearest.
+template <class T> BARACUDA_FN compute_t<T> element_sqrt(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (is_short<T>) {
+        float y;
+        asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+        return y;
+    }
+#endif
+    return sqrt(x);
+}
+
 // 1 / sqrt(x)
 template <class T> BARACUDA_FN compute_t<T> element_rsqrt(compute_t<T> x) {
 #if BARACUDA_ON_DEVICE
     if constexpr (sizeof(compute_t<T>) == 4) return ::rsqrtf(x);
 #endif
     return rsqrt(x);
-}
-
-// The natural logarithm.
-template <class T> BARACUDA_FN compute_t<T> element_log(compute_t<T> x) {
-#if BARACUDA_ON_DEVICE
-    if constexpr (is_short<T>) {
-        float y;
-        asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-        return y * 0.6931472f;
-    }
-#endif
-    return log(x);
 }
 
 // The error function; from 3.2 on it is 1 in 16 bits.
@@ -194,18 +219,22 @@ template <class T> BARACUDA_FN compute_t<T> element_erf(compute_t<T> x) {
     return erf(x);
 }
 
-// log(1 + z) / z for 0 <= z <= 1
-template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) {
-    if constexpr (is_same<T, bf16>) {
-        return polynomial(z, 0.99956537f, -0.48574237f, 0.25231858f, -0.073237405f);
-    } else if constexpr (is_short<T>) {
-        return polynomial(z, 0.9999916f, -0.49936149f, 0.32520735f, -0.21005023f, 0.10122380f, -0.023869701f);
-    } else if constexpr (sizeof(z) == 4) {
-        const float over = polynomial(z, 1.0f, 1.0662198f, 0.23815832f, 0.0034173047f);
-        return element_quotient<T>(over, polynomial(z, 1.0f, 1.5662197f, 0.68793774f, 0.075287588f));
-    } else {
-        return z > 0x1p-60 ? log1p(z) / z : 1.0;
+// 1 - erf(x); in 16 bits exp(x^2) times the tail is a minimax fraction, as far as the tail is a number.
+template <class T> BARACUDA_FN compute_t<T> element_erfc(compute_t<T> x) {
+    if constexpr (is_short<T>) {
+        const float a = min(abs(x), is_same<T, bf16> ? 10.4f : 4.1f);
+        float over, under;
+        if constexpr (is_same<T, bf16>) {
+            over = polynomial(a, 0.99937047f, 0.45478149f, 0.0009722457f);
+            under = polynomial(a, 1.0f, 1.5669f, 0.83833917f);
+        } else {
+            over = polynomial(a, 1.0000065f, 0.7177628f, 0.21150914f);
+            under = polynomial(a, 1.0f, 1.8464801f, 1.2922198f, 0.37337954f);
+        }
+        const float tail = element_exp_times<T>(element_quotient<T>(over, under), -a * a);
+        return x < 0.0f ? 2.0f - tail : tail;
     }
+    return erfc(x);
 }
 
 // x - a * ndtr(-a) for 0 <= a <= 60: less exp(-a^2 / 2) times a times Mills' ratio over sqrt(2 pi), which changes slowly. In 16 bits

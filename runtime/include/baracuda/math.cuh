@@ -223,9 +223,8 @@ template <class F> BARACUDA_FN F clamp(F x, F low, F high) { return min(max(x, l
 // a % b with the sign of b, as Python has it; an integer modulo 0 is 0.
 template <class F> BARACUDA_FN F remainder(F a, F b) {
     if constexpr (is_float<F>) {
-        const F rest = fmod(a, b);
-        if (b == F(0) || isnan(rest)) return rest;
-        if (rest == F(0)) return copysign(F(0), b);
+        const F rest = fmod(a, b);  // NaN where b is 0
+        if (rest == F(0)) return copysign(rest, b);
         return (b < F(0)) != (rest < F(0)) ? rest + b : rest;
     } else {
         // The smallest integer divided by -1 overflows, and some processors trap.

@@ -1,0 +1,103 @@
+"""Numbers of ops at the ends of their ranges, and what they make of ordinary operands."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from devices import checkout_spec
+
+from baracuda.codegen import verify
+from baracuda.errors import InvalidProblem
+
+FLOATS = ("f16", "bf16", "f32", "f64")
+
+
+def results(backend, name, direction, dtype, inputs, **fields):
+    """The outputs of one run by name, as wide floats; inputs are rounded to the dtype."""
+    shape = (len(next(iter(inputs.values()))),)
+    problem = verify.Problem(checkout_spec().ops[name], direction, dtype, {"shape": shape, **fields})
+    rounded = {key: verify.rounded(np.array(row, np.longdouble), dtype) for key, row in inputs.items()}
+    return {key: verify.widened(y) for key, y in verify.run(backend, problem, rounded).items()}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(
+    ("name", "fields", "sign"), [("softplus", {"param": 1.0}, 1), ("log_sigmoid", {}, -1)]
+)
+def test_at_zero_it_is_the_number_nearest_to_log_2(backend, name, fields, sign, dtype):
+    x = [0.0, -0.0, 1e-30, -1e-30]
+    got = results(backend, name, "forward", dtype, {"x": x}, **fields)["y"]
+    want = verify.widened(verify.rounded(np.full(len(x), sign * np.log(np.longdouble(2))), dtype))
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f32", "f64"])
+@pytest.mark.parametrize("beta", [0.125, 0.7, 2.0**-10, 2.0**-20, 3e-9, 37.0])
+def test_softplus_with_any_beta_far_below_zero(backend, beta, dtype):
+    """Where exp(beta x) is subnormal, or rounds to 0, and its quotient by beta is not; and elsewhere."""
+    if dtype != "f64":
+        beta = float(np.float32(beta))
+    powers = np.concatenate([-np.linspace(0.1, 103 if dtype != "f64" else 744, 97), [0, 5, 1000]])
+    x = verify.widened(verify.rounded(np.array(powers / beta, np.longdouble), dtype))
+    fields = {"param": beta, "param2": np.inf}
+    got = results(backend, "softplus", "forward", dtype, {"x": x}, **fields)["y"]
+    with mpmath.workdps(60):
+        terms = [mpmath.mpf(float(one)) * mpmath.mpf(beta) for one in x]
+        exact = [mpmath.log1p(mpmath.exp(-abs(term))) / beta + max(term, 0) / beta for term in terms]
+        want = np.array([np.longdouble(mpmath.nstr(one, 25)) for one in exact])
+    bound = checkout_spec().ops["softplus"].bounds("forward")[dtype]
+    assert verify.largest_error(dtype, verify.rounded(got, dtype), want, None) <= bound
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_squareplus_with_any_b(backend, dtype):
+    slope = results(
+        backend, "squareplus", "backward", dtype, {"dy": [1, 1, 1], "x": [np.nan, -2, 3]}, param=0.0
+    )
+    np.testing.assert_array_equal(slope["dx"], [np.nan, 0, 1])
+    for b in (3.3e32, 3.5e32, 3e38):  # a million times as large it is beyond f32
+        at_0 = results(backend, "squareplus", "backward", dtype, {"dy": [2], "x": [0]}, param=b)
+        assert at_0["dx"] == 1
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("alpha", [1e-45, 9.99994610111476e-41, 1e-31, 3e-30, 1e30, 2e38])
+def test_celu_with_any_alpha(backend, alpha, dtype):
+    alpha = float(np.float32(alpha))
+    x = np.array([-0.01, -1, -20, -80, 0.5]) * alpha
+    x = verify.widened(verify.rounded(x.astype(np.longdouble), dtype))
+    dy = np.full(len(x), 1.3e38)
+    y = results(backend, "celu", "forward", dtype, {"x": x}, param=alpha)["y"]
+    dx = results(backend, "celu", "backward", dtype, {"dy": dy, "x": x}, param=alpha)["dx"]
+    power = np.minimum(x.astype(np.longdouble) / alpha, 0)
+    op = checkout_spec().ops["celu"]
+    right = np.where(x > 0, x, np.expm1(power) * alpha)
+    assert verify.largest_error(dtype, verify.rounded(y, dtype), right, None) <= op.bounds("forward")[dtype]
+    slope = verify.widened(verify.rounded(dy.astype(np.longdouble), dtype)) * np.exp(power)
+    assert verify.largest_error(dtype, verify.rounded(dx, dtype), slope, None) <= op.bounds("backward")[dtype]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+def test_celu_with_an_alpha_that_vanishes(backend, dtype):
+    """Of what is 0 in f32: x below 0 gives 0, and 0 itself has a value and a slope."""
+    run = {"x": [0.0, -0.0, -1, 2]}
+    np.testing.assert_array_equal(
+        results(backend, "celu", "forward", dtype, run, param=1e-46)["y"], [0, 0, 0, 2]
+    )
+    slope = results(backend, "celu", "backward", dtype, {"dy": [3] * 4, **run}, param=1e-46)["dx"]
+    np.testing.assert_array_equal(slope, [3, 3, 0, 3])
+
+
+@pytest.mark.parametrize("name", ["elu", "celu"])
+def test_no_scale_is_infinite(backend, name):
+    with pytest.raises(InvalidProblem, match="param is inf, want isfinite"):
+        results(backend, name, "forward", "f32", {"x": [1]}, param=np.inf)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("name", ["i1", "i1e", "sinh", "expm1", "log1p"])
+def test_what_rounds_to_zero_keeps_its_sign(backend, name, dtype):
+    smallest = np.finfo(verify.numpy_dtype(dtype)).smallest_subnormal
+    got = results(backend, name, "forward", dtype, {"x": [-smallest, smallest]})["y"]
+    np.testing.assert_array_equal(np.signbit(got), [True, False])
