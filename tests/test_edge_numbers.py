@@ -32,8 +32,18 @@ def test_at_zero_it_is_the_number_nearest_to_log_2(backend, name, fields, sign, 
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("dtype", ["bf16", "f32", "f64"])
-@pytest.mark.parametrize("beta", [0.125, 0.7, 2.0**-10, 2.0**-20, 3e-9, 37.0])
+BETAS = (0.125, 0.7, 2.0**-10, 37.0, 2.0**-20, 3e-9)
+
+
+@pytest.mark.parametrize(
+    ("beta", "dtype"),
+    [
+        (beta, dtype)
+        for dtype in ("bf16", "f32", "f64")
+        for beta in BETAS
+        if dtype != "bf16" or beta > 2.0**-17
+    ],
+)
 def test_softplus_with_any_beta_far_below_zero(backend, beta, dtype):
     """Where exp(beta x) is subnormal, or rounds to 0, and its quotient by beta is not; and elsewhere."""
     if dtype != "f64":

@@ -298,8 +298,8 @@ def test_numbers_that_the_op_excludes(backend, good, op, direction):
 
 def narrowed_numbers(op, direction):
     """Fields with a number that kernels take in the compute type, and all that is folded from these."""
-    values = [value.value for value in op.programs[direction].attributes if value.kind == "compute"]
-    read = {name for value in values for name in free_names(value)}
+    values = [value for value in op.programs[direction].attributes if value.kind == "compute"]
+    read = {name for value in values for name in free_names(value.value)}
     fields = op.family.fields(direction)
     names = {a.name: a.source for a in op.attributes if a.source in fields}
     numbers = {names[name] for name in read & {*names} if fields[names[name]].type == "f64"}
@@ -317,7 +317,9 @@ def test_numbers_beyond_the_compute_type(backend, good, op, direction):
             if list(cls.violations(desc)):
                 continue
             given = {key: getattr(desc, source) for key, source in names.items()}
-            folded = [float(evaluate(value, given)) for value in values]
+            for value_of in values:  # which may read those before them
+                given[value_of.name] = float(evaluate(value_of.value, given))
+            folded = [given[value_of.name] for value_of in values]
             with np.errstate(over="ignore"):
                 beyond = np.isinf(np.float32(folded)) & np.isfinite(folded)
             if not np.any(beyond):

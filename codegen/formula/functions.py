@@ -272,7 +272,7 @@ _TABLE = (
         2,
         3,
         numeric.exp_times,
-        "x * e**(power + low) for power <= 25, a small low, abs(x) <= 2**36, where that may underflow",
+        "x * e**(power + low) for power <= 25, a small low, abs(x) < 2**12, where that may underflow",
     ),
     _element(
         "element_exp2_times",

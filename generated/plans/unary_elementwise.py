@@ -3406,15 +3406,15 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    each = min(1 / beta, 68719476736)
-    return (2000 / beta, beta, each, bound, 1 / beta / each)
+    lift = min(1 / beta, 68719476736)
+    return (beta, lift, 1 / beta, 1 / beta / lift, bound)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (2000 / beta, beta, bound)
+    return (beta, bound)
 
 
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3504,13 +3504,13 @@ class UnaryParamPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        size = min(abs(x), 2000 / beta)
-        power = -size * beta
-        low = fma(-size, beta, -power)
-        z = element_exp_addend(power, low)
-        each = min(1 / beta, 68719476736)
-        tail = element_exp_times(element_log1p_ratio(z) * each, power, low)
-        y = x if x * beta > bound else fma(tail, 1 / beta / each, max(x, 0))
+        v = x * beta
+        low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
+        z = element_exp_addend(-abs(v), low)
+        lift = min(1 / beta, 68719476736)
+        tail = element_exp_times(element_log1p_ratio(z) * (1 if epsilon > 0.0001 else lift), -abs(v), low)
+        more = 1 / beta if epsilon > 0.0001 else 1 / beta / lift
+        y = x if v > bound else fma(tail, more, max(x, 0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3721,6 +3721,12 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={
+                "y": (
+                    "x * beta > -80 or beta >= (7.62939453125e-06 if epsilon > 0.0001 else "
+                    "1.4551915228366852e-11)"
+                ),
+            },
             packs=2,
         ),
         UnaryKind.LOGIT: OpRecord(
@@ -3889,11 +3895,10 @@ class UnaryParamBackwardPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        size = min(abs(x), 2000 / beta)
-        power = -size * beta
-        low = fma(-size, beta, -power)
-        r = element_inverse(1 + element_exp_product(1, 1, power, low))
-        dx = dy if x * beta > bound else dy * r if x >= 0 else element_exp_product(dy, r, power, low)
+        v = x * beta
+        low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
+        r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
+        dx = dy if v > bound else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -4089,7 +4094,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aaa",
+            attributes="aa",
             fold=_softplus_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},

@@ -1,11 +1,11 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
-//   size = min(abs(x), 2000 / beta)
-//   power = -size * beta
-//   low = fma(-size, beta, -power)
-//   z = element_exp_addend(power, low)
-//   each = min(1 / beta, 68719476736)
-//   tail = element_exp_times(element_log1p_ratio(z) * each, power, low)
-//   y = x if x * beta > bound else fma(tail, 1 / beta / each, max(x, 0))
+//   v = x * beta
+//   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
+//   z = element_exp_addend(-abs(v), low)
+//   lift = min(1 / beta, 68719476736)
+//   tail = element_exp_times(element_log1p_ratio(z) * (1 if epsilon > 0.0001 else lift), -abs(v), low)
+//   more = 1 / beta if epsilon > 0.0001 else 1 / beta / lift
+//   y = x if v > bound else fma(tail, more, max(x, 0))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -18,20 +18,22 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor0;  // 2000 / beta
     A beta;
-    A each;  // min(1 / beta, 68719476736)
+    A lift;  // min(1 / beta, 68719476736)
+    A factor0;  // 1 / beta
+    A factor1;  // 1 / beta / lift
     A bound;
-    A factor1;  // 1 / beta / each
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A size = baracuda::min(baracuda::abs(x), factor0);
-        const A power = -size * beta;
-        const A low = baracuda::fma(-size, beta, -power);
-        const A z = baracuda::element_exp_addend<T>(power, low);
-        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z) * each, power, low);
-        out[0] = x * beta > bound ? x : baracuda::fma(tail, factor1, baracuda::max(x, A(0)));
+        const A v = x * beta;
+        const A low = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(v) > A(2000))) ? A(0)
+            : baracuda::fma(-baracuda::abs(x), beta, baracuda::abs(v));
+        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(v), low);
+        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z)
+            * (A(baracuda::limits<T>::epsilon) > A(0.0001) ? A(1) : lift), -baracuda::abs(v), low);
+        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor0 : factor1;
+        out[0] = v > bound ? x : baracuda::fma(tail, more, baracuda::max(x, A(0)));
     }
 };
 

@@ -1,10 +1,9 @@
 // softplus_backward: gradients of log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for
 // none.
-//   size = min(abs(x), 2000 / beta)
-//   power = -size * beta
-//   low = fma(-size, beta, -power)
-//   r = element_inverse(1 + element_exp_product(1, 1, power, low))
-//   dx = dy if x * beta > bound else dy * r if x >= 0 else element_exp_product(dy, r, power, low)
+//   v = x * beta
+//   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
+//   r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
+//   dx = dy if v > bound else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,18 +15,19 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor0;  // 2000 / beta
     A beta;
     A bound;
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A size = baracuda::min(baracuda::abs(x), factor0);
-        const A power = -size * beta;
-        const A low = baracuda::fma(-size, beta, -power);
-        const A r = baracuda::element_inverse<T>(A(1) + baracuda::element_exp_product<T>(A(1), A(1), power, low));
-        out[0] = x * beta > bound ? dy : (x >= A(0) ? dy * r : baracuda::element_exp_product<T>(dy, r, power, low));
+        const A v = x * beta;
+        const A low = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(v) > A(2000))) ? A(0)
+            : baracuda::fma(-baracuda::abs(x), beta, baracuda::abs(v));
+        const A r = baracuda::element_inverse<T>(A(1)
+            + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v), low));
+        out[0] = v > bound ? dy : (x >= A(0) ? dy * r
+            : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(v), low));
     }
 };
 

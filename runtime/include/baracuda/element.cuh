@@ -96,14 +96,13 @@ template <class T> BARACUDA_FN compute_t<T> element_exp_addend(compute_t<T> powe
     }
 }
 
-// x * exp(power + low) for a power of at most 25 and an |x| of at most 2^36 (f64: 2^900), right where the exponential alone is no
-// normal number.
+// x * exp(power + low) for a power of at most 25 and an |x| of at most 2^36 (f64: 2^900; in 16 bits 2^12), right where the
+// exponential alone is no normal number. In 16 bits it is element_exp_addend's: what that lacks below 2^-149 no result shows.
 template <class T>
 BARACUDA_FN compute_t<T> element_exp_times(compute_t<T> x, compute_t<T> power, compute_t<T> low = -0.0f) {
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
-        const float half = exp2_normal(power * 0.72134752f);
-        return x * half * half;
+        return x * element_exp_addend<T>(power);
     } else if constexpr (sizeof(F) == 4) {
         const WholeExponential e = whole_exponential(power, low);
         return fma(x, e.less_one, x) * lifted_power(e.count) * 0x1p-60f;
@@ -119,7 +118,7 @@ BARACUDA_FN compute_t<T> element_exp2_times(compute_t<T> x, compute_t<T> power, 
     using F = compute_t<T>;
     if constexpr (is_short<T>) {
         const float half = exp2_normal(power * 0.5f);
-        return x * half * half;
+        return x * (half * half);
     } else {
         const F near = max(power, F(sizeof(F) == 4 ? -200 : -2000)), shifted = near + ExpOf<F>::shift;
         const F count = shifted - ExpOf<F>::shift, rest = (near - count + low) * F(0.6931471805599453);
