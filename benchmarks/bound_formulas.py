@@ -91,7 +91,10 @@ def value(torch: Any, expr: Expr, env: Mapping[str, Any], limits: Mapping[str, f
             join = operator.and_ if node.op == "and" else operator.or_
             return functools.reduce(join, map(of, node.operands))
         if isinstance(node, IfElse):
-            return torch.where(of(node.condition), of(node.then), of(node.other))
+            condition, then, other = map(of, (node.condition, node.then, node.other))
+            if isinstance(condition, bool):
+                return then if condition else other
+            return torch.where(condition, then, other)
         if isinstance(node, Call) and node.name in PAIRS:
             args = [torch.as_tensor(of(arg), dtype=torch.float64, device=place) for arg in node.args]
             return functools.reduce(getattr(torch, PAIRS[node.name]), args)
