@@ -3406,7 +3406,7 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    lift = min(1 / beta, 68719476736)
+    lift = 68719476736 if beta <= 0.5 else 1
     return (beta, lift, 1 / beta, 1 / beta / lift, bound)
 
 
@@ -3507,7 +3507,7 @@ class UnaryParamPlan(Plan):
         v = x * beta
         low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
         z = element_exp_addend(-abs(v), low)
-        lift = min(1 / beta, 68719476736)
+        lift = 68719476736 if beta <= 0.5 else 1
         tail = element_exp_times(element_log1p_ratio(z) * (1 if epsilon > 0.0001 else lift), -abs(v), low)
         more = 1 / beta if epsilon > 0.0001 else 1 / beta / lift
         y = x if v > bound else fma(tail, more, max(x, 0))

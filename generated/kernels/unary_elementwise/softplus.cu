@@ -2,7 +2,7 @@
 //   v = x * beta
 //   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
 //   z = element_exp_addend(-abs(v), low)
-//   lift = min(1 / beta, 68719476736)
+//   lift = 68719476736 if beta <= 0.5 else 1
 //   tail = element_exp_times(element_log1p_ratio(z) * (1 if epsilon > 0.0001 else lift), -abs(v), low)
 //   more = 1 / beta if epsilon > 0.0001 else 1 / beta / lift
 //   y = x if v > bound else fma(tail, more, max(x, 0))
@@ -19,7 +19,7 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A beta;
-    A lift;  // min(1 / beta, 68719476736)
+    A lift;  // 68719476736 if beta <= 0.5 else 1
     A factor0;  // 1 / beta
     A factor1;  // 1 / beta / lift
     A bound;

@@ -45,8 +45,8 @@ template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) 
     } else if constexpr (is_short<T>) {
         return polynomial(z, 0.9999916f, -0.49936149f, 0.32520735f, -0.21005023f, 0.10122380f, -0.023869701f);
     } else if constexpr (sizeof(z) == 4) {
-        const float over = polynomial(z, 1.0f, 1.0662205f, 0.23815824f, 0.0034173056f);
-        return element_quotient<T>(over, polynomial(z, 1.0f, 1.5662204f, 0.687938f, 0.07528758f));  // the nearest at 1
+        const float over = polynomial(z, -0.5f, -0.33169842f, -0.0064959987f, 0.00053704984f);
+        return fma(element_quotient<T>(over, polynomial(z, 1.0f, 1.3300569f, 0.39977744f)), z, 1.0f);  // the nearest at 1
     } else {
         return z > 0x1p-60 ? log1p(z) / z : 1.0;
     }
