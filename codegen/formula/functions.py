@@ -349,6 +349,7 @@ _TABLE = (
             ("acosh", plain("arccosh"), "inverse hyperbolic cosine"),
         )
     ),
+    _element("element_lgamma", 1, 1, numeric.lgamma, "log(|gamma(x)|)", "lgamma.cuh"),
     _element(
         "element_quotient", 2, 2, numeric.quotient, "x / y, both finite, where 2**-120 <= abs(y) <= 2**120"
     ),

@@ -283,7 +283,7 @@ class UnaryPlan(Plan):
         y = ndtri(x)
 
     LGAMMA (f16, bf16, f32, f64): logarithm of the magnitude of the gamma function
-        y = lgamma(x)
+        y = element_lgamma(x)
 
     DIGAMMA (f16, bf16, f32, f64): derivative of lgamma
         y = digamma(x)

@@ -1,5 +1,5 @@
 // lgamma: logarithm of the magnitude of the gamma function.
-//   y = lgamma(x)
+//   y = element_lgamma(x)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -13,7 +13,7 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        out[0] = baracuda::lgamma(x);
+        out[0] = baracuda::element_lgamma<T>(x);
     }
 };
 

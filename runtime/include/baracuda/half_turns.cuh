@@ -60,10 +60,21 @@ template <class F> BARACUDA_FN F cospi(F x) {
     return ((t.quarters == F(1)) | (t.quarters == F(2)) ? -size : size) + F(0);
 }
 
-// sin(pi x) / (pi x), 1 at 0
+// (sin(pi r) / (pi r) - 1) / r^2 as a polynomial of z = r^2 for |r| <= 1/2.
+BARACUDA_FN float wide_sine_curve(float z) { return polynomial(z, -1.6449333f, 0.81171644f, -0.19044738f, 0.02472503f); }
+BARACUDA_FN double wide_sine_curve(double z) {
+    return polynomial(
+        z, -1.6449340668482264, 0.8117424252833401, -0.19075182412150138, 0.02614784780546318,
+        -0.002346080893798891, 0.0001484278305762654, -6.972067660716921e-06, 2.4499341678022267e-07);
+}
+
+// sin(pi x) / (pi x), 1 at 0: that of what x has beyond a whole number, times that over x. Nothing branches.
 template <class F> BARACUDA_FN F sinc(F x) {
-    const F z = x * x;
-    return z <= F(0.0625) ? fma(z, sine_curve(z), F(1)) : sinpi(x) / times_pi(x);
+    const F whole = round(x), rest = x - whole, z = rest * rest;
+    const F near = fma(z, wide_sine_curve(z), F(1)), over = near * rest, inverse = inverse_of_normal(x);
+    const F quotient = over * inverse, far = fma(fma(-x, quotient, over), inverse, quotient);
+    const bool odd = whole != F(2) * floor(F(0.5) * whole);
+    return abs(x) < F(0.5) ? near : (odd ? -far : far) + F(0);  // a zero is +0
 }
 
 // The derivative of sinc over x, as a polynomial of z = x^2 for |x| <= 1/2.
