@@ -60,6 +60,16 @@ def test_softplus_with_any_beta_far_below_zero(backend, beta, dtype):
     assert verify.largest_error(dtype, verify.rounded(got, dtype), want, None) <= bound
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_softplus_at_a_bound_that_the_product_would_lose(backend, dtype):
+    """beta x underflows to 0, which is not above a bound of 0."""
+    x, fields = [2.0**-140], {"param": 2.0**-20, "param2": 0.0}
+    if dtype == "f64":
+        x, fields = [2.0**-1060], {"param": 2.0**-20, "param2": 0.0}
+    assert results(backend, "softplus", "forward", dtype, {"x": x}, **fields)["y"] == x
+    assert results(backend, "softplus", "backward", dtype, {"dy": [3], "x": x}, **fields)["dx"] == 3
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_squareplus_with_any_b(backend, dtype):
     slope = results(

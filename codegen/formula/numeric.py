@@ -259,6 +259,16 @@ def exp2_times(xp: Any, x: Array, power: Array, low: Array | float = 0) -> Array
     return scaled("exp2")(xp, x, power + low)
 
 
+def decay(xp: Any, a: Array, b: Array) -> Array:
+    """Compute e**(-a * b)."""
+    return xp.exp(-a * b)
+
+
+def lifted_decay(xp: Any, x: Array, a: Array, b: Array) -> Array:
+    """Compute 2**60 * x * e**(-a * b)."""
+    return exp_times(xp, x * a.dtype.type(2.0**60), -a * b)
+
+
 def bell_times(xp: Any, x: Array, a: Array) -> Array:
     """Compute x * e**(-a * a / 2), in factors that are normal numbers."""
     return exp_times(xp, x, a * a / -2)

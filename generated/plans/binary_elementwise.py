@@ -850,6 +850,8 @@ class BinaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             scale={"y": "abs(max(a, b)) + 1.4426950408889634 * exp2(-abs(a - b))"},
+            packs=2,
+            half_packs=2,
         ),
         BinaryKind.XLOGY: OpRecord(
             name="xlogy",

@@ -1421,6 +1421,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.ENTR: OpRecord(
             name="entr",
@@ -3406,15 +3407,14 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    lift = 68719476736 if beta <= 0.5 else 1
-    return (beta, lift, 1 / beta, 1 / beta / lift, bound)
+    return (2000 / beta, beta, 1 / beta, 8.673617379884035e-19 / beta, bound / beta)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, bound)
+    return (beta, bound / beta)
 
 
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3504,13 +3504,11 @@ class UnaryParamPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        v = x * beta
-        low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
-        z = element_exp_addend(-abs(v), low)
-        lift = 68719476736 if beta <= 0.5 else 1
-        tail = element_exp_times(element_log1p_ratio(z) * (1 if epsilon > 0.0001 else lift), -abs(v), low)
-        more = 1 / beta if epsilon > 0.0001 else 1 / beta / lift
-        y = x if v > bound else fma(tail, more, max(x, 0))
+        size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
+        z = element_decay(size, beta)
+        tail = element_lifted_decay(element_log1p_ratio(z), size, beta)
+        more = 1 / beta if epsilon > 0.0001 else 8.673617379884035e-19 / beta
+        y = x if x > bound / beta else fma(tail, more, max(x, 0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3898,7 +3896,7 @@ class UnaryParamBackwardPlan(Plan):
         v = x * beta
         low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
         r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
-        dx = dy if v > bound else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
+        dx = dy if x > bound / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative

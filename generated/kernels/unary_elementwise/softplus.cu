@@ -1,11 +1,9 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
-//   v = x * beta
-//   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
-//   z = element_exp_addend(-abs(v), low)
-//   lift = 68719476736 if beta <= 0.5 else 1
-//   tail = element_exp_times(element_log1p_ratio(z) * (1 if epsilon > 0.0001 else lift), -abs(v), low)
-//   more = 1 / beta if epsilon > 0.0001 else 1 / beta / lift
-//   y = x if v > bound else fma(tail, more, max(x, 0))
+//   size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
+//   z = element_decay(size, beta)
+//   tail = element_lifted_decay(element_log1p_ratio(z), size, beta)
+//   more = 1 / beta if epsilon > 0.0001 else 8.673617379884035e-19 / beta
+//   y = x if x > bound / beta else fma(tail, more, max(x, 0))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -18,22 +16,20 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
+    A factor0;  // 2000 / beta
     A beta;
-    A lift;  // 68719476736 if beta <= 0.5 else 1
-    A factor0;  // 1 / beta
-    A factor1;  // 1 / beta / lift
-    A bound;
+    A factor1;  // 1 / beta
+    A factor2;  // 8.673617379884035e-19 / beta
+    A factor3;  // bound / beta
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A v = x * beta;
-        const A low = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(v) > A(2000))) ? A(0)
-            : baracuda::fma(-baracuda::abs(x), beta, baracuda::abs(v));
-        const A z = baracuda::element_exp_addend<T>(-baracuda::abs(v), low);
-        const A tail = baracuda::element_exp_times<T>(baracuda::element_log1p_ratio<T>(z)
-            * (A(baracuda::limits<T>::epsilon) > A(0.0001) ? A(1) : lift), -baracuda::abs(v), low);
-        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor0 : factor1;
-        out[0] = v > bound ? x : baracuda::fma(tail, more, baracuda::max(x, A(0)));
+        const A size = A(baracuda::limits<T>::epsilon) > A(0.0001) ? baracuda::abs(x)
+            : baracuda::min(baracuda::abs(x), factor0);
+        const A z = baracuda::element_decay<T>(size, beta);
+        const A tail = baracuda::element_lifted_decay<T>(baracuda::element_log1p_ratio<T>(z), size, beta);
+        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor1 : factor2;
+        out[0] = x > factor3 ? x : baracuda::fma(tail, more, baracuda::max(x, A(0)));
     }
 };
 

@@ -3,7 +3,7 @@
 //   v = x * beta
 //   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
 //   r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
-//   dx = dy if v > bound else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
+//   dx = dy if x > bound / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,7 +16,7 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A beta;
-    A bound;
+    A factor0;  // bound / beta
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
@@ -26,7 +26,7 @@ struct Formula {
             : baracuda::fma(-baracuda::abs(x), beta, baracuda::abs(v));
         const A r = baracuda::element_inverse<T>(A(1)
             + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v), low));
-        out[0] = v > bound ? dy : (x >= A(0) ? dy * r
+        out[0] = x > factor0 ? dy : (x >= A(0) ? dy * r
             : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(v), low));
     }
 };

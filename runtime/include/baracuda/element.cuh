@@ -127,6 +127,41 @@ BARACUDA_FN compute_t<T> element_exp2_times(compute_t<T> x, compute_t<T> power, 
     }
 }
 
+// exp(-a * b) for a, b >= 0 beside numbers that are not tiny, and x times it, lifted by 2^60 but in 16 bits: nothing is lost that a
+// large factor brings back. The product is at most 2000, in 16 bits any, and its rounding is not magnified.
+struct Decay {
+    float less_one, lifted;
+};
+BARACUDA_FN Decay decay(float a, float b) {
+    using Of = ExpOf<float>;
+    const float count = fma(a, b * -1.442695f, Of::shift) - Of::shift;
+    return {short_expm1(fma(count, -Of::low, fma(-a, b, count * -Of::high))), lifted_power(count)};
+}
+template <class T> BARACUDA_FN compute_t<T> element_decay(compute_t<T> a, compute_t<T> b) {
+    if constexpr (is_short<T>) {
+        const float half = exp2_normal(a * (b * -0.72134752f));
+        return half * half;
+    } else if constexpr (sizeof(a) == 4) {
+        const Decay e = decay(a, b);
+        return fma(e.lifted, e.less_one, e.lifted) * 0x1p-60f;
+    } else {
+        const double power = -a * b;
+        return element_exp_addend<T>(power, fma(-a, b, -power));
+    }
+}
+template <class T> BARACUDA_FN compute_t<T> element_lifted_decay(compute_t<T> x, compute_t<T> a, compute_t<T> b) {
+    if constexpr (is_short<T>) {
+        return x * element_decay<T>(a, b);
+    } else if constexpr (sizeof(a) == 4) {
+        const Decay e = decay(a, b);
+        return fma(x, e.less_one, x) * e.lifted;
+    } else {
+        const double power = -a * b;
+        const Exponential<double> e = whole_exponential(power, fma(-a, b, -power));
+        return times_power(fma(x, e.less_one, x), max(e.power, -2044) + 60);
+    }
+}
+
 // x * exp(-a^2 / 2) for an |x| below 2^36, as element_exp_times has it, and an |a| of at most 60.
 BARACUDA_FN float bell_times(float x, float a) {
     using Of = ExpOf<float>;
