@@ -70,6 +70,16 @@ def test_softplus_at_a_bound_that_the_product_would_lose(backend, dtype):
     assert results(backend, "softplus", "backward", dtype, {"dy": [3], "x": x}, **fields)["dx"] == 3
 
 
+@pytest.mark.parametrize("bound", [3e38, 1e300, np.inf])
+def test_softplus_with_a_bound_that_is_none(backend, bound):
+    """However it is said that x is never taken for itself, its quotient by beta must not be beyond f32."""
+    fields = {"param": 0.25, "param2": bound}
+    got = results(backend, "softplus", "forward", "f32", {"x": [96, 1e38, np.inf]}, **fields)["y"]
+    np.testing.assert_array_equal(got, np.float32([96, 1e38, np.inf]))
+    y = results(backend, "softplus", "forward", "f64", {"x": [96]}, **fields)["y"]
+    assert 96 < y[0] < 96 + 2e-10
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_squareplus_with_any_b(backend, dtype):
     slope = results(

@@ -3407,14 +3407,14 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (2000 / beta, beta, 1 / beta, 8.673617379884035e-19 / beta, bound / beta)
+    return (2000 / beta, beta, 1 / beta, 8.673617379884035e-19 / beta, min(bound, 2000) / beta)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, bound / beta)
+    return (beta, min(bound, 2000) / beta)
 
 
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3508,7 +3508,7 @@ class UnaryParamPlan(Plan):
         z = element_decay(size, beta)
         tail = element_lifted_decay(element_log1p_ratio(z), size, beta)
         more = 1 / beta if epsilon > 0.0001 else 8.673617379884035e-19 / beta
-        y = x if x > bound / beta else fma(tail, more, max(x, 0))
+        y = x if x > min(bound, 2000) / beta else fma(tail, more, max(x, 0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3896,7 +3896,8 @@ class UnaryParamBackwardPlan(Plan):
         v = x * beta
         low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
         r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
-        dx = dy if x > bound / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
+        dx = dy if x > min(bound, 2000) / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v),
+            low)
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative

@@ -3,7 +3,7 @@
 //   z = element_decay(size, beta)
 //   tail = element_lifted_decay(element_log1p_ratio(z), size, beta)
 //   more = 1 / beta if epsilon > 0.0001 else 8.673617379884035e-19 / beta
-//   y = x if x > bound / beta else fma(tail, more, max(x, 0))
+//   y = x if x > min(bound, 2000) / beta else fma(tail, more, max(x, 0))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -20,7 +20,7 @@ struct Formula {
     A beta;
     A factor1;  // 1 / beta
     A factor2;  // 8.673617379884035e-19 / beta
-    A factor3;  // bound / beta
+    A factor3;  // min(bound, 2000) / beta
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];

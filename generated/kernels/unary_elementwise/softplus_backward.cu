@@ -3,7 +3,7 @@
 //   v = x * beta
 //   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
 //   r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
-//   dx = dy if x > bound / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
+//   dx = dy if x > min(bound, 2000) / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,7 +16,7 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A beta;
-    A factor0;  // bound / beta
+    A factor0;  // min(bound, 2000) / beta
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
