@@ -32,7 +32,7 @@ def test_at_zero_it_is_the_number_nearest_to_log_2(backend, name, fields, sign, 
     np.testing.assert_array_equal(got, want)
 
 
-BETAS = (0.125, 0.7, 2.0**-10, 37.0, 2.0**-20, 3e-9)
+BETAS = (0.125, 0.7, 2.0**-10, 37.0, 2.0**-20, 3e-9, 1.3 * 2.0**70, 1e30, 2e38)
 
 
 @pytest.mark.parametrize(
@@ -131,3 +131,17 @@ def test_what_rounds_to_zero_keeps_its_sign(backend, name, dtype):
     smallest = np.finfo(verify.numpy_dtype(dtype)).smallest_subnormal
     got = results(backend, name, "forward", dtype, {"x": [-smallest, smallest]})["y"]
     np.testing.assert_array_equal(np.signbit(got), [True, False])
+
+
+@pytest.mark.parametrize(("dtype", "beta"), [("f32", 2.4e38), ("bf16", 5e-36), ("f64", 1e-306)])
+def test_softplus_refuses_a_beta_that_it_could_not_serve(backend, dtype, beta):
+    with pytest.raises(InvalidProblem, match=r"param is .*, want"):
+        results(backend, "softplus", "forward", dtype, {"x": [0]}, param=beta)
+
+
+def test_lgamma_of_16_bits_has_digits_around_its_roots(backend):
+    x = verify.widened(verify.rounded(np.linspace(0.85, 2.15, 4000, dtype=np.longdouble), "f16"))
+    got = results(backend, "lgamma", "forward", "f16", {"x": x})["y"]
+    with mpmath.workdps(40):
+        want = np.array([np.longdouble(mpmath.nstr(mpmath.loggamma(float(one)), 25)) for one in x])
+    assert verify.largest_error("f16", verify.rounded(got, "f16"), want, None) <= 1

@@ -282,14 +282,18 @@ _TABLE = (
         "x * 2**(power + low) likewise",
     ),
     _element(
-        "element_decay", 2, 2, numeric.decay, "e**(-a * b) of a, b >= 0, beside numbers that are not tiny"
+        "element_decay",
+        3,
+        3,
+        numeric.decay,
+        "e**(-x * y), z = y * log2(e), none below 0, beside no tiny numbers",
     ),
     _element(
         "element_lifted_decay",
-        3,
-        3,
+        4,
+        4,
         numeric.lifted_decay,
-        "x * e**(-a * b) likewise, times 2**60 where the element dtype has more than 16 bits",
+        "first * e**(-x * y) likewise, times 2**60 where the element dtype has more than 16 bits",
     ),
     _element("element_bell_product", 3, 3, numeric.bell_product, "x * y * e**(-a * a / 2) for abs(a) <= 60"),
     _element("element_tanh", 1, 1, plain("tanh"), "hyperbolic tangent"),

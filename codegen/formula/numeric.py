@@ -259,12 +259,12 @@ def exp2_times(xp: Any, x: Array, power: Array, low: Array | float = 0) -> Array
     return scaled("exp2")(xp, x, power + low)
 
 
-def decay(xp: Any, a: Array, b: Array) -> Array:
+def decay(xp: Any, a: Array, b: Array, _: Array) -> Array:
     """Compute e**(-a * b)."""
     return xp.exp(-a * b)
 
 
-def lifted_decay(xp: Any, x: Array, a: Array, b: Array) -> Array:
+def lifted_decay(xp: Any, x: Array, a: Array, b: Array, _: Array) -> Array:
     """Compute 2**60 * x * e**(-a * b)."""
     return exp_times(xp, x * a.dtype.type(2.0**60), -a * b)
 

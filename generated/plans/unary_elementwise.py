@@ -3407,7 +3407,10 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (2000 / beta, beta, 1 / beta, 8.673617379884035e-19 / beta, min(bound, 2000) / beta)
+    rate = beta * 1.4426950408889634
+    down = 1 if beta <= 1 else 8.673617379884035e-19
+    rest = 8.673617379884035e-19 / down / beta
+    return (2000 / beta, rate, beta, down, rest, 1 / beta, min(bound, 2000) / beta)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3495,7 +3498,7 @@ class UnaryParamPlan(Plan):
         lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
         lifted = alpha * lift
         each = 1 / lifted
-        q = x * lift * each
+        q = x * each * lift
         rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
         e = element_expm1(q)
         y = x if q > -1.0e-20 else alpha * (e + (e + 1) * rest)
@@ -3505,10 +3508,14 @@ class UnaryParamPlan(Plan):
         beta = param (1 unless given)
         bound = param2 (20 unless given)
         size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
-        z = element_decay(size, beta)
-        tail = element_lifted_decay(element_log1p_ratio(z), size, beta)
-        more = 1 / beta if epsilon > 0.0001 else 8.673617379884035e-19 / beta
-        y = x if x > min(bound, 2000) / beta else fma(tail, more, max(x, 0))
+        rate = beta * 1.4426950408889634
+        z = element_decay(size, beta, rate)
+        tail = element_lifted_decay(element_log1p_ratio(z), size, beta, rate)
+        down = 1 if beta <= 1 else 8.673617379884035e-19
+        rest = 8.673617379884035e-19 / down / beta
+        more = 1 / beta if epsilon > 0.0001 else rest
+        y = x if x > min(bound, 2000) / beta else fma(tail if epsilon > 0.0001 else tail * down, more, max(x,
+            0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3714,7 +3721,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aaaaa",
+            attributes="aaaaaaa",
             fold=_softplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3743,6 +3750,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            holds={"y": "epsilon < 0.0001 or abs(eps - 0.5) > 0.001"},
             packs=4,
             half_packs=4,
         ),
@@ -3807,8 +3815,8 @@ class UnaryParamPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param >= 0"
         if desc.kind.value == "celu" and not (math.isfinite(desc.param) and desc.param > 0):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
-        if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param > 0):
-            yield f"param is {desc.param}, want isfinite(param) and param > 0"
+        if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param >= 1e-300):
+            yield f"param is {desc.param}, want isfinite(param) and param >= 1e-300"
         if desc.kind.value == "powi" and not (
             abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
         ):
@@ -3885,7 +3893,7 @@ class UnaryParamBackwardPlan(Plan):
         lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
         lifted = alpha * lift
         each = 1 / lifted
-        q = x * lift * each
+        q = x * each * lift
         rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
         dx = dy if x > 0 else element_exp_product(dy, 1, q, rest)
 
@@ -4187,8 +4195,8 @@ class UnaryParamBackwardPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param >= 0"
         if desc.kind.value == "celu" and not (math.isfinite(desc.param) and desc.param > 0):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
-        if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param > 0):
-            yield f"param is {desc.param}, want isfinite(param) and param > 0"
+        if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param >= 1e-300):
+            yield f"param is {desc.param}, want isfinite(param) and param >= 1e-300"
         if desc.kind.value == "powi" and not (
             abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
         ):

@@ -2,7 +2,7 @@
 //   lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
 //   lifted = alpha * lift
 //   each = 1 / lifted
-//   q = x * lift * each
+//   q = x * each * lift
 //   rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
 //   e = element_expm1(q)
 //   y = x if q > -1.0e-20 else alpha * (e + (e + 1) * rest)
@@ -24,7 +24,7 @@ struct Formula {
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A q = x * lift * each;
+        const A q = x * each * lift;
         const A rest = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(q) > A(2000))) ? A(0)
             : baracuda::fma(-q, lifted, x * lift) * each;
         const A e = baracuda::element_expm1<T>(q);

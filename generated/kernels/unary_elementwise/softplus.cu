@@ -1,9 +1,12 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
 //   size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
-//   z = element_decay(size, beta)
-//   tail = element_lifted_decay(element_log1p_ratio(z), size, beta)
-//   more = 1 / beta if epsilon > 0.0001 else 8.673617379884035e-19 / beta
-//   y = x if x > min(bound, 2000) / beta else fma(tail, more, max(x, 0))
+//   rate = beta * 1.4426950408889634
+//   z = element_decay(size, beta, rate)
+//   tail = element_lifted_decay(element_log1p_ratio(z), size, beta, rate)
+//   down = 1 if beta <= 1 else 8.673617379884035e-19
+//   rest = 8.673617379884035e-19 / down / beta
+//   more = 1 / beta if epsilon > 0.0001 else rest
+//   y = x if x > min(bound, 2000) / beta else fma(tail if epsilon > 0.0001 else tail * down, more, max(x, 0))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -17,19 +20,22 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A factor0;  // 2000 / beta
+    A rate;  // beta * 1.4426950408889634
     A beta;
+    A down;  // 1 if beta <= 1 else 8.673617379884035e-19
+    A rest;  // 8.673617379884035e-19 / down / beta
     A factor1;  // 1 / beta
-    A factor2;  // 8.673617379884035e-19 / beta
-    A factor3;  // min(bound, 2000) / beta
+    A factor2;  // min(bound, 2000) / beta
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A size = A(baracuda::limits<T>::epsilon) > A(0.0001) ? baracuda::abs(x)
             : baracuda::min(baracuda::abs(x), factor0);
-        const A z = baracuda::element_decay<T>(size, beta);
-        const A tail = baracuda::element_lifted_decay<T>(baracuda::element_log1p_ratio<T>(z), size, beta);
-        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor1 : factor2;
-        out[0] = x > factor3 ? x : baracuda::fma(tail, more, baracuda::max(x, A(0)));
+        const A z = baracuda::element_decay<T>(size, beta, rate);
+        const A tail = baracuda::element_lifted_decay<T>(baracuda::element_log1p_ratio<T>(z), size, beta, rate);
+        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor1 : rest;
+        out[0] = x > factor2 ? x : baracuda::fma(A(baracuda::limits<T>::epsilon) > A(0.0001) ? tail : tail * down, more,
+            baracuda::max(x, A(0)));
     }
 };
 

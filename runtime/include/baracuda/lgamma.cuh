@@ -120,8 +120,12 @@ template <class T> BARACUDA_FN compute_t<T> element_lgamma(compute_t<T> x) {
         const float less = stirling - element_log<T>(far ? 1.0f : a + 1.0f);
         const float factor = positive ? (far ? 1.0f : a) : (far ? a * sine_over_pi : sine_over_pi);
         const float y = (positive ? less : -less) - element_log<T>(factor);
-        if (positive & ((a == 1.0f) | (a == 2.0f))) return 0.0f;
-        return (!positive & (rest == 0.0f)) | (a == inf<float>) ? inf<float> : y;
+        if ((!positive & (rest == 0.0f)) | (a == inf<float>)) return inf<float>;
+        if constexpr (is_same<T, bf16>) return positive & ((a == 1.0f) | (a == 2.0f)) ? 0.0f : y;
+        // The difference has too few digits for f16 around the roots.
+        const float t = a - 1.5f, near = polynomial(
+            t, 0.48314211f, -0.14598767f, 0.062322404f, -0.030754629f, 0.020596725f, -0.012095595f);
+        return positive & (abs(t) < 0.625f) ? (a - 1.0f) * (a - 2.0f) * near : y;
     }
     return lgamma(x);
 }
