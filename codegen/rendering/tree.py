@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
@@ -133,11 +133,17 @@ def _taken(program: Program) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*program.read, *program.takes)))
 
 
+def _code(lines: Iterable[str]) -> str:
+    """Lines as code in a cell of a table, which a bar would end."""
+    return "; ".join(f"`{' '.join(line.split())}`" for line in lines).replace("|", "\\|")
+
+
 def _matrix_document(spec: Spec) -> str:
     rows = []
     for op, program, dtypes, names in _grouped(spec):
-        results = [line for line in formula_lines(program) if line.partition(" = ")[0] in program.written]
-        results += attribute_lines(op, program)
+        lines = formula_lines(program)
+        results = [line for line in lines if line.partition(" = ")[0] in program.written]
+        named = [line for line in lines if line not in results] + [*attribute_lines(op, program)]
         summed, forward = summed_outputs(op, program), op.family.forward
         backward = program.direction == "backward"
         rows.append(
@@ -145,8 +151,7 @@ def _matrix_document(spec: Spec) -> str:
                 "op": program.stem,
                 "plan": op.family.plan_class(program.direction),
                 "kind": op.kind,
-                # A bar would end the cell, in code too.
-                "formula": "; ".join(f"`{' '.join(line.split())}`" for line in results).replace("|", "\\|"),
+                "formula": _code(results) + (f" where {_code(named)}" if named else ""),
                 "dtypes": " ".join(dtypes),
                 "variants": " ".join(names),
                 "ulp": " ".join(f"{op.bounds(program.direction)[dtype]:g}" for dtype in dtypes),
