@@ -3373,8 +3373,9 @@ def _threshold_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _squareplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus, folded in double precision."""
     b = desc.param
+    usual = 1e-30 < b < 1e30
     c = math.sqrt(b) / 2
-    return (math.sqrt(b), c, b / 4, b > 1e-30)
+    return (b, math.sqrt(b), c, b / 4, usual, b > 1e-30)
 
 
 def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3382,7 +3383,7 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     b = desc.param
     usual = 1e-30 < b < 1e30
     c = math.sqrt(b) / 2
-    return (b, 1000000.0 * min(b, 1e30), math.sqrt(b), b / 2, c, b / 4, usual, b > 0)
+    return (b, 1e27 * min(b, 100000000.0), b / 2, math.sqrt(b), c, b / 4, usual, b > 0)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3488,10 +3489,14 @@ class UnaryParamPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        r = hypot(x, sqrt(b))
-        half = max(r / 2 - x / 2, smallest_subnormal)
+        usual = 1.0e-30 < b < 1.0e+30
+        square = fma(x, x, b)
+        plain = usual and square < 1.0e+35
+        half = element_sqrt(square) / 2 + abs(x) / 2
+        size = max(hypot(x, sqrt(b)) / 2 + abs(x) / 2, smallest_subnormal)
         c = sqrt(b) / 2
-        y = x / 2 + r / 2 if x >= 0 else b / 4 / half if b > 1.0e-30 else c / half * c
+        rare = size if x >= 0 else b / 4 / size if b > 1.0e-30 else c / size * c
+        y = rare if not plain else half if x >= 0 else element_quotient(b / 4, half)
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -3686,7 +3691,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aaab",
+            attributes="aaaabb",
             fold=_squareplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3875,18 +3880,21 @@ class UnaryParamBackwardPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        square = fma(x, x, b)
         usual = 1.0e-30 < b < 1.0e+30
-        plain = usual and square < 1.0e+6 * min(b, 1.0e+30)
-        r = sqrt(square) if plain else hypot(x, sqrt(b))
-        slope = b / 2 / fma(-x, r, square)
+        square = fma(x, x, b)
+        plain = usual and square < 1.0e+27 * min(b, 1.0e+8)
+        root = element_sqrt(square)
+        share = element_quotient(b / 2, fma(abs(x), root, square))
+        slope = share if x < 0 else 1 - share
+        r = hypot(x, sqrt(b))
         half = max(r / 2 - x / 2, smallest_subnormal)
         c = sqrt(b) / 2
         t = c / x * (c / x)
         far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
         rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-        left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy if x < 0 else x
-        dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
+        left = far if usual else rare if b > 0 else 0 * dy if x < 0 else x
+        right = dy * (((1 if isinf(x) else x / r) + 1) / 2)
+        dx = dy * slope if plain else right if x >= 0 else left
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)

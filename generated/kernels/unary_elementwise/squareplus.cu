@@ -1,11 +1,16 @@
 // squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   r = hypot(x, sqrt(b))
-//   half = max(r / 2 - x / 2, smallest_subnormal)
+//   usual = 1.0e-30 < b < 1.0e+30
+//   square = fma(x, x, b)
+//   plain = usual and square < 1.0e+35
+//   half = element_sqrt(square) / 2 + abs(x) / 2
+//   size = max(hypot(x, sqrt(b)) / 2 + abs(x) / 2, smallest_subnormal)
 //   c = sqrt(b) / 2
-//   y = x / 2 + r / 2 if x >= 0 else b / 4 / half if b > 1.0e-30 else c / half * c
+//   rare = size if x >= 0 else b / 4 / size if b > 1.0e-30 else c / size * c
+//   y = rare if not plain else half if x >= 0 else element_quotient(b / 4, half)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -13,16 +18,22 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
+    A b;
     A factor0;  // sqrt(b)
     A c;  // sqrt(b) / 2
     A factor1;  // b / 4
+    bool usual;  // 1e-30 < b < 1e30
     bool flag0;  // b > 1e-30
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A r = baracuda::hypot(x, factor0);
-        const A half = baracuda::max(r / A(2) - x / A(2), A(baracuda::limits<A>::smallest_subnormal));
-        out[0] = x >= A(0) ? x / A(2) + r / A(2) : (flag0 ? factor1 / half : c / half * c);
+        const A square = baracuda::fma(x, x, b);
+        const bool plain = usual & (square < A(1e+35));
+        const A half = baracuda::element_sqrt<T>(square) / A(2) + baracuda::abs(x) / A(2);
+        const A size = baracuda::max(baracuda::hypot(x, factor0) / A(2) + baracuda::abs(x) / A(2),
+            A(baracuda::limits<A>::smallest_subnormal));
+        const A rare = x >= A(0) ? size : (flag0 ? factor1 / size : c / size * c);
+        out[0] = !plain ? rare : (x >= A(0) ? half : baracuda::element_quotient<T>(factor1, half));
     }
 };
 

@@ -1,19 +1,23 @@
 // squareplus_backward: gradients of half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   square = fma(x, x, b)
 //   usual = 1.0e-30 < b < 1.0e+30
-//   plain = usual and square < 1.0e+6 * min(b, 1.0e+30)
-//   r = sqrt(square) if plain else hypot(x, sqrt(b))
-//   slope = b / 2 / fma(-x, r, square)
+//   square = fma(x, x, b)
+//   plain = usual and square < 1.0e+27 * min(b, 1.0e+8)
+//   root = element_sqrt(square)
+//   share = element_quotient(b / 2, fma(abs(x), root, square))
+//   slope = share if x < 0 else 1 - share
+//   r = hypot(x, sqrt(b))
 //   half = max(r / 2 - x / 2, smallest_subnormal)
 //   c = sqrt(b) / 2
 //   t = c / x * (c / x)
 //   far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
 //   rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-//   left = dy * slope if plain else far if usual else rare if b > 0 else 0 * dy if x < 0 else x
-//   dx = dy * (((1 if isinf(x) else x / r) + 1) / 2) if x >= 0 else left
+//   left = far if usual else rare if b > 0 else 0 * dy if x < 0 else x
+//   right = dy * (((1 if isinf(x) else x / r) + 1) / 2)
+//   dx = dy * slope if plain else right if x >= 0 else left
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
+#include <baracuda/element.cuh>
 
 namespace BARACUDA_NAMESPACE {
 
@@ -22,9 +26,9 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A b;
-    A factor0;  // 1000000.0 * min(b, 1e30)
-    A factor1;  // sqrt(b)
-    A factor2;  // b / 2
+    A factor0;  // 1e27 * min(b, 100000000.0)
+    A factor1;  // b / 2
+    A factor2;  // sqrt(b)
     A c;  // sqrt(b) / 2
     A factor3;  // b / 4
     bool usual;  // 1e-30 < b < 1e30
@@ -35,15 +39,18 @@ struct Formula {
         const A x = in[1];
         const A square = baracuda::fma(x, x, b);
         const bool plain = usual & (square < factor0);
-        const A r = plain ? baracuda::sqrt(square) : baracuda::hypot(x, factor1);
-        const A slope = factor2 / baracuda::fma(-x, r, square);
+        const A root = baracuda::element_sqrt<T>(square);
+        const A share = baracuda::element_quotient<T>(factor1, baracuda::fma(baracuda::abs(x), root, square));
+        const A slope = x < A(0) ? share : A(1) - share;
+        const A r = baracuda::hypot(x, factor2);
         const A half = baracuda::max(r / A(2) - x / A(2), A(baracuda::limits<A>::smallest_subnormal));
         const A t = c / x * (c / x);
         const A far = baracuda::scaled_ratio(dy, factor3, x) * baracuda::fma(t, baracuda::fma(t, A(10), A(-3)), A(1));
         const A rare = baracuda::scaled_product(dy, baracuda::max(c / half, A(baracuda::limits<A>::smallest_subnormal)),
             baracuda::max(c / r, A(baracuda::limits<A>::smallest_subnormal)));
-        const A left = plain ? dy * slope : (usual ? far : (flag0 ? rare : (x < A(0) ? A(0) * dy : x)));
-        out[0] = x >= A(0) ? dy * (((baracuda::isinf(x) ? A(1) : x / r) + A(1)) / A(2)) : left;
+        const A left = usual ? far : (flag0 ? rare : (x < A(0) ? A(0) * dy : x));
+        const A right = dy * (((baracuda::isinf(x) ? A(1) : x / r) + A(1)) / A(2));
+        out[0] = plain ? dy * slope : (x >= A(0) ? right : left);
     }
 };
 
