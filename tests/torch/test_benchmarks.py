@@ -638,6 +638,38 @@ def test_kinds_and_layouts_of_maps(module: Any, capsys: pytest.CaptureFixture[st
     assert "contiguous: the layouts are contig," in capsys.readouterr().err
 
 
+def test_tables_of_maps(module: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of each form; what failed or has no peer is a dash, what was not run is left out."""
+
+    def row(sku: str, dtype: str, case: str, **gbps: float | None) -> dict[str, Any]:
+        peers = {who: {"gbps": one} if one else {"failed": "why"} for who, one in gbps.items()}
+        return {"sku": f"{sku}/{dtype}/contig/sm_90", "dtype": dtype, "case": case, **peers}
+
+    rows = [
+        row("lerp_tensor_backward", "bf16", "8x4", baracuda=3, eager=None),
+        row("lerp_tensor", "bf16", "8x4", baracuda=1.6, eager=2),
+        row("lerp_tensor", "f32", "8x4", baracuda=4),
+    ]
+    tables, path = module("maps_tables"), tmp_path / "elementwise.json"
+    path.write_text(json.dumps({"rows": [*rows, {"dtype": "bf16", "case": "8x4", "failed": "why"}]}))
+    assert tables.main([str(path)]) == 0
+    lines = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()
+    ]
+    assert lines[0] == ["op", "bf16", "its gradient", "f32", "its gradient"]
+    assert lines[2] == ["lerp_tensor", "2 / 2", "3 / -", "4 / -", ""]
+
+    rows.append(row("lerp_tensor", "bf16", "8x4 row-broadcast", baracuda=5, eager=6, compile=7))
+    path.write_text(json.dumps({"rows": rows}))
+    assert tables.main([str(path)]) == 0
+    lines = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()
+    ]
+    assert lines[0] == ["op", "dtype", "contiguous", "row-broadcast"]
+    assert lines[2] == ["lerp_tensor backward", "bf16", "3 / - / -", ""]
+    assert lines[3] == ["lerp_tensor", "bf16", "2 / 2 / -", "5 / 6 / 7"]
+
+
 def test_a_budget_is_kept(module: Any, tmp_path: Path) -> None:
     assert module("reductions").main([*OPTIONS, "--budget", "0", "--out", str(tmp_path)]) == 0
     written = json.loads((tmp_path / "reductions.json").read_text())
