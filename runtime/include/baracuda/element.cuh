@@ -127,23 +127,21 @@ BARACUDA_FN compute_t<T> element_exp2_times(compute_t<T> x, compute_t<T> power, 
     }
 }
 
-// exp(-a * b) for a, b >= 0 and b * log2(e) beside numbers that are not tiny, and x times it, lifted by 2^60 but in 16 bits: nothing
+// exp(-a * b) for a, b >= 0 and rate = b * log2(e), beside numbers that are not tiny, and x times it, lifted by 2^60 but in 16 bits: nothing
 // is lost that a large factor brings back. The product is at most 2000, in 16 bits any, and its rounding is not magnified.
-struct Decay {
-    float less_one, lifted;
-};
-BARACUDA_FN Decay decay(float a, float b, float rate) {
+BARACUDA_FN WholeExponential whole_decay(float a, float b, float rate) {
     using Of = ExpOf<float>;
     const float count = fma(-a, rate, Of::shift) - Of::shift;
-    return {short_expm1(fma(count, -Of::low, fma(-a, b, count * -Of::high))), lifted_power(count)};
+    return {short_expm1(fma(count, -Of::low, fma(-a, b, count * -Of::high))), count};
 }
 template <class T> BARACUDA_FN compute_t<T> element_decay(compute_t<T> a, compute_t<T> b, compute_t<T> rate) {
     if constexpr (is_short<T>) {
         const float half = exp2_normal(a * (rate * -0.5f));
         return half * half;
     } else if constexpr (sizeof(a) == 4) {
-        const Decay e = decay(a, b, rate);
-        return fma(e.lifted, e.less_one, e.lifted) * 0x1p-60f;
+        const WholeExponential e = whole_decay(a, b, rate);
+        const float lifted = lifted_power(e.count);
+        return fma(lifted, e.less_one, lifted) * 0x1p-60f;
     } else {
         const double power = -a * b;
         return element_exp_addend<T>(power, fma(-a, b, -power));
@@ -154,8 +152,8 @@ BARACUDA_FN compute_t<T> element_lifted_decay(compute_t<T> x, compute_t<T> a, co
     if constexpr (is_short<T>) {
         return x * element_decay<T>(a, b, rate);
     } else if constexpr (sizeof(a) == 4) {
-        const Decay e = decay(a, b, rate);
-        return fma(x, e.less_one, x) * e.lifted;
+        const WholeExponential e = whole_decay(a, b, rate);
+        return fma(x, e.less_one, x) * lifted_power(e.count);
     } else {
         const double power = -a * b;
         const Exponential<double> e = whole_exponential(power, fma(-a, b, -power));
