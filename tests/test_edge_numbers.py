@@ -80,15 +80,49 @@ def test_softplus_with_a_bound_that_is_none(backend, bound):
     assert 96 < y[0] < 96 + 2e-10
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_squareplus_with_any_b(backend, dtype):
-    slope = results(
-        backend, "squareplus", "backward", dtype, {"dy": [1, 1, 1], "x": [np.nan, -2, 3]}, param=0.0
-    )
-    np.testing.assert_array_equal(slope["dx"], [np.nan, 0, 1])
-    for b in (3.3e32, 3.5e32, 3e38):  # a million times as large it is beyond f32
-        at_0 = results(backend, "squareplus", "backward", dtype, {"dy": [2], "x": [0]}, param=b)
-        assert at_0["dx"] == 1
+BS = (4.0, 0.3, 1e-6, 1e-18, 1e-30, 1e-38, 1e-45, 1e-60, 3e-88, 1e20, 3.3e32, 3e38)
+BS_OF_F64 = (5e-324, 1e-300, 1e-100, 1e150, 1e308)
+
+
+@pytest.mark.parametrize(
+    ("b", "dtype"),
+    [*((b, dtype) for dtype in FLOATS for b in BS), *((b, "f64") for b in BS_OF_F64)],
+)
+def test_squareplus_with_any_b(backend, b, dtype):
+    """Numbers of every size beside the root of b and of the dtype; slopes beside every size of dy."""
+    low, high = {"f16": (-24, 15), "bf16": (-133, 127), "f32": (-149, 127), "f64": (-1074, 1023)}[dtype]
+    powers = np.concatenate([np.log2(b) / 2 + np.linspace(-30, 30, 61), np.linspace(low, high, 200)])
+    sizes = np.longdouble(2) ** powers[(low <= powers) & (powers <= high)]
+    x = verify.widened(verify.rounded(np.concatenate([-sizes, sizes, [0]]), dtype))
+    root = np.hypot(x, np.sqrt(np.longdouble(b)))
+    other = b / (root + abs(x))
+    values = np.where(x >= 0, x + root, other) / 2
+    slopes = np.where(x >= 0, 1 + x / root, other / root) / 2
+    op = checkout_spec().ops["squareplus"]
+    y = results(backend, "squareplus", "forward", dtype, {"x": x}, param=b)["y"]
+    with np.errstate(over="ignore"):
+        right = np.where(np.isinf(verify.widened(verify.rounded(values, dtype))), y, values)  # 65504 + b
+    assert verify.largest_error(dtype, verify.rounded(y, dtype), right, None) <= op.bounds("forward")[dtype]
+    for power in (low + 1, low // 2, 0, high):
+        dy = np.full(len(x), np.longdouble(1.25) * np.longdouble(2) ** power)
+        dx = results(backend, "squareplus", "backward", dtype, {"dy": dy, "x": x}, param=b)["dx"]
+        right = verify.widened(verify.rounded(dy, dtype)) * slopes
+        error = verify.largest_error(dtype, verify.rounded(dx, dtype), right, None)
+        assert error <= op.bounds("backward")[dtype], power
+
+
+@pytest.mark.parametrize("b", [0.0, 1e-320, 1e-91])
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+def test_squareplus_with_a_b_that_vanishes(backend, b, dtype):
+    """Where its root is 0 beside every other number, it is a relu."""
+    x = [np.nan, -np.inf, -2, -1e-38, -0.0, 0, 1e-38, 3, np.inf]
+    y = results(backend, "squareplus", "forward", dtype, {"x": x}, param=b)["y"]
+    right = verify.widened(verify.rounded(np.maximum(np.array(x, np.longdouble), 0), dtype))
+    np.testing.assert_array_equal(y, right)
+    tiny = dtype == "f16"  # 1e-38 is 0 there
+    slope = results(backend, "squareplus", "backward", dtype, {"dy": [2] * len(x), "x": x}, param=b)["dx"]
+    at_1e38 = [np.nan] * 2 if tiny else [0, 2]
+    np.testing.assert_array_equal(slope, [np.nan, 0, 0, at_1e38[0], np.nan, np.nan, at_1e38[1], 2, 2])
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64"])

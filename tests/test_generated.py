@@ -48,7 +48,7 @@ LONG_ENTRIES = {
     "softplus": "two signs of x in both directions, so that neither tail underflows early; two parameters",
     "logit": "the sign at the upper end, where 1 - eps rounds, in the formula and in its reference",
     "celu": "its quotient in two parts, at a scale where neither is subnormal",
-    "squareplus": "a root whose square may over- or underflow, and numbers b that have no quarter",
+    "squareplus": "a root whose square may over- or underflow, scaled by a power of two for any b",
     "reduce_max": "three rules for ties",
     "reduce_prod": "the gradient at zeros and beyond the range of the dtype",
     "reduce_norm2": "a gradient that keeps what is small beside the norm",
@@ -434,9 +434,28 @@ def test_what_the_host_computes_may_need_what_the_kernel_does_not_get(tmp_path: 
     path.write_text(edited.replace("LET", "{rest: 1 - weight, half: rest / 2}"), encoding="utf-8")
     texts = render(load_spec(path))
     assert "A factor0;  // (1 - weight) / 2 * 2\n" in texts["kernels/pairs/mix.cu"]
+    assert _fold_of_mix(texts)(SimpleNamespace(number=0.25)) == (0.75,)
+
+
+def test_what_several_numbers_follow_from_is_computed_once(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    edited = SMALL_SPEC.replace(
+        "let: {rest: 1 - weight}\n      y: a * rest + b * weight",
+        "let: {rest: 1 - weight, half: rest / 2}\n      y: a * (half * 2) + b * (half + 1)",
+    )
+    path.write_text(edited, encoding="utf-8")
+    texts = render(load_spec(path))
+    assert "A factor0;  // half * 2\n    A factor1;  // half + 1\n" in texts["kernels/pairs/mix.cu"]
+    assert (
+        "    rest = 1 - weight\n    half = rest / 2\n    return (half * 2, half + 1)\n"
+        in texts["plans/pairs.py"]
+    )
+    assert _fold_of_mix(texts)(SimpleNamespace(number=0.25)) == (0.75, 1.375)
+
+
+def _fold_of_mix(texts: dict[str, str]) -> Any:
     found: dict[str, Any] = {}
     start = texts["plans/pairs.py"].index("def _mix_scalars(")
-    exec(
-        texts["plans/pairs.py"][start:].partition("\n\n\n")[0].replace("desc: PairDescriptor", "desc"), found
-    )
-    assert found["_mix_scalars"](SimpleNamespace(number=0.25)) == (0.75,)
+    text = texts["plans/pairs.py"][start:].partition("\n\n\n")[0]
+    exec(text.replace("desc: PairDescriptor", "desc"), found)
+    return found["_mix_scalars"]

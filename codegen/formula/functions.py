@@ -347,6 +347,7 @@ _TABLE = (
     _element("element_rsqrt", 1, 1, numeric.rsqrt, "1 / sqrt(x)"),
     _element("element_erf", 1, 1, special("erf", "erf"), "error function"),
     _element("element_sqrt", 1, 1, plain("sqrt"), "square root"),
+    _element("element_root", 1, 1, plain("sqrt"), "square root of a normal number"),
     _element("element_expm1", 1, 1, plain("expm1"), "e**x - 1, accurate near 0"),
     _element("element_erfc", 1, 1, special("erfc", "erfc"), "1 - erf(x), accurate in the positive tail"),
     *(

@@ -483,11 +483,12 @@ def _scalars_name(program: Program) -> str:
 
 def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
     """The host's part of a formula: attributes from the descriptor, then what follows from them, in order."""
-    values = {value.name: value for value in program.attributes}
+    values = [*program.folded_lets, *program.attributes]
     used = _attribute_names(op, program)
     own = {a.name for a in op.attributes}
-    local = local_names([*own, *values])
+    local = local_names([*own, *(value.name for value in values)])
     lines = [f"{local[a.name]} = desc.{a.source}" for a in op.attributes if a.name in used]
+    lines += [f"{local[value.name]} = {to_python(value.value, local)}" for value in program.folded_lets]
     results = {}
     for value in program.attributes:
         text = to_python(value.value, local)
@@ -514,7 +515,8 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
 
 
 def _attribute_names(op: Op, program: Program) -> set[str]:
-    read = {name for value in program.attributes for name in free_names(value.value)}
+    values = (*program.folded_lets, *program.attributes)
+    read = {name for value in values for name in free_names(value.value)}
     return read & {a.name for a in op.attributes}
 
 

@@ -153,6 +153,7 @@ class Program:
         outputs: tensors written at each element.
         row_outputs: tensors written once a row.
         attributes: what the host folds, in the order of the kernel's struct.
+        folded_lets: named values that the kernel lacks and that several of these follow from.
         known_lets: named values that follow from what is read once a row alone.
         known_values: those of them, and of `row_inputs`, that the aggregates' operands read, by kind.
         lift_lets: named values of the element that the aggregates' operands follow from.
@@ -195,6 +196,7 @@ class Program:
     takes: Mapping[str, str]
     require: tuple[Expr, ...]
     source: Mapping[str, str]
+    folded_lets: tuple[AttributeValue, ...] = ()
     column_inputs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     absent: Mapping[str, float] = field(default_factory=dict)

@@ -212,6 +212,7 @@ class Builder:
         row_lets = self._needed([*asked_of_row, *(s.value for s in of_row)])
         read_by_rows = _names([*asked_of_row, *(s.value for s in (*row_lets, *of_row))])
         read = read_by_elements | read_by_rows | read_by_lifts | _names(s.value for s in known_lets)
+        shared = self._shared_folds(block, read)
         # Those of a column stand behind those of an element, and those of bool behind the others.
         element_inputs = sorted(
             (name for name in inputs if tensors[name].role != "row"),
@@ -225,11 +226,8 @@ class Builder:
             row_inputs=tuple(name for name in inputs if name in read and name not in element_inputs),
             outputs=tuple(statement.name for statement in of_element),
             row_outputs=tuple(statement.name for statement in of_row),
-            attributes=tuple(
-                replace(value, value=self._expanded(value.value, read))
-                for name, value in self.folded.items()
-                if name in read
-            ),
+            attributes=self._expanded_values(read, read | shared),
+            folded_lets=self._expanded_values(shared, shared),
             known_lets=known_lets,
             known_values=known_values,
             lift_lets=lift_lets,
@@ -291,13 +289,25 @@ class Builder:
 
         return replace(statement, value=hoist(statement.value)) if row_names else statement
 
-    def _expanded(self, expr: Expr, read: set[str]) -> Expr:
-        """A folded expression without the folded names that the kernel does not get."""
+    def _expanded(self, expr: Expr, kept: set[str]) -> Expr:
+        """A folded expression without the folded names that are not kept."""
         own = {attribute.name for attribute in self.attributes}
-        hidden = [name for name in free_names(expr) if name in self.folded and name not in {*read, *own}]
+        hidden = [name for name in free_names(expr) if name in self.folded and name not in {*kept, *own}]
         if not hidden:
             return expr
-        return self._expanded(substitute(expr, {name: self.folded[name].value for name in hidden}), read)
+        return self._expanded(substitute(expr, {name: self.folded[name].value for name in hidden}), kept)
+
+    def _expanded_values(self, wanted: set[str], kept: set[str]) -> tuple[AttributeValue, ...]:
+        found = [value for name, value in self.folded.items() if name in wanted]
+        return tuple(replace(value, value=self._expanded(value.value, kept)) for value in found)
+
+    def _shared_folds(self, block: schema.Direction, read: set[str]) -> set[str]:
+        """The folded names of `let` that the kernel lacks and that several of its attributes follow from."""
+
+        def readers(name: str) -> int:
+            return sum(name in free_names(v.value) for v in self._expanded_values(read, read | {name}))
+
+        return {name for name in self.folded if name in block.let and name not in read and readers(name) > 1}
 
     def _row_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
         """The names of values that are the same for a whole row, attributes apart."""

@@ -3373,17 +3373,19 @@ def _threshold_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _squareplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus, folded in double precision."""
     b = desc.param
-    usual = 1e-30 < b < 1e30
-    c = math.sqrt(b) / 2
-    return (b, math.sqrt(b), c, b / 4, usual, b > 1e-30)
+    places = math.floor(math.log2(max(b, 5e-324)) / 2)
+    below = math.pow(2, places)
+    scale = math.pow(2, min(-24 - places, 125))
+    return (math.sqrt(b), below, scale, b * scale * scale, b / below / 2 * scale, 0.5 / scale)
 
 
 def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus_backward, folded in double precision."""
     b = desc.param
-    usual = 1e-30 < b < 1e30
-    c = math.sqrt(b) / 2
-    return (b, 1e27 * min(b, 100000000.0), b / 2, math.sqrt(b), c, b / 4, usual, b > 0)
+    places = math.floor(math.log2(max(b, 5e-324)) / 2)
+    below = math.pow(2, places)
+    scale = math.pow(2, min(-24 - places, 125))
+    return (math.sqrt(b), scale, b * scale * scale, b / below / 2 * scale, below * scale)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3489,14 +3491,18 @@ class UnaryParamPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        usual = 1.0e-30 < b < 1.0e+30
-        square = fma(x, x, b)
-        plain = usual and square < 1.0e+35
-        half = element_sqrt(square) / 2 + abs(x) / 2
-        size = max(hypot(x, sqrt(b)) / 2 + abs(x) / 2, smallest_subnormal)
-        c = sqrt(b) / 2
-        rare = size if x >= 0 else b / 4 / size if b > 1.0e-30 else c / size * c
-        y = rare if not plain else half if x >= 0 else element_quotient(b / 4, half)
+        none = sqrt(b) < smallest_subnormal
+        places = floor(log2(max(b, 5.0e-324)) / 2)
+        below = 2 ** places
+        scale = 2 ** min(-24 - places, 125)
+        z = abs(x) * scale
+        far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+        square = fma(z, z, b * scale * scale)
+        root = element_root(square) if isfinite(square) else z
+        q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
+        size = fma(root, 0.5 / scale, abs(x) / 2) if isfinite(square) else abs(x)
+        wide = size if x >= 0 else q * below
+        y = max(x, 0) if none else wide
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -3691,7 +3697,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aaaabb",
+            attributes="aaaaaa",
             fold=_squareplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3880,21 +3886,19 @@ class UnaryParamBackwardPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        usual = 1.0e-30 < b < 1.0e+30
-        square = fma(x, x, b)
-        plain = usual and square < 1.0e+27 * min(b, 1.0e+8)
-        root = element_sqrt(square)
-        share = element_quotient(b / 2, fma(abs(x), root, square))
-        slope = share if x < 0 else 1 - share
-        r = hypot(x, sqrt(b))
-        half = max(r / 2 - x / 2, smallest_subnormal)
-        c = sqrt(b) / 2
-        t = c / x * (c / x)
-        far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
-        rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-        left = far if usual else rare if b > 0 else 0 * dy if x < 0 else x
-        right = dy * (((1 if isinf(x) else x / r) + 1) / 2)
-        dx = dy * slope if plain else right if x >= 0 else left
+        none = sqrt(b) < smallest_subnormal
+        places = floor(log2(max(b, 5.0e-324)) / 2)
+        below = 2 ** places
+        scale = 2 ** min(-24 - places, 125)
+        z = abs(x) * scale
+        far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+        square = fma(z, z, b * scale * scale)
+        root = element_root(square) if isfinite(square) else z
+        q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
+        p = element_quotient(below * scale, 1 if far else root)
+        slope = p if x < 0 else fma(-p, q, 1)
+        rest = q if x < 0 else 1
+        dx = dy * slope * rest if not none else dy if x > 0 else 0 * dy if x < 0 else nan
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -4075,7 +4079,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aaaaaabb",
+            attributes="aaaaa",
             fold=_squareplus_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},

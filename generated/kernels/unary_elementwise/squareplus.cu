@@ -1,12 +1,16 @@
 // squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   usual = 1.0e-30 < b < 1.0e+30
-//   square = fma(x, x, b)
-//   plain = usual and square < 1.0e+35
-//   half = element_sqrt(square) / 2 + abs(x) / 2
-//   size = max(hypot(x, sqrt(b)) / 2 + abs(x) / 2, smallest_subnormal)
-//   c = sqrt(b) / 2
-//   rare = size if x >= 0 else b / 4 / size if b > 1.0e-30 else c / size * c
-//   y = rare if not plain else half if x >= 0 else element_quotient(b / 4, half)
+//   none = sqrt(b) < smallest_subnormal
+//   places = floor(log2(max(b, 5.0e-324)) / 2)
+//   below = 2 ** places
+//   scale = 2 ** min(-24 - places, 125)
+//   z = abs(x) * scale
+//   far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+//   square = fma(z, z, b * scale * scale)
+//   root = element_root(square) if isfinite(square) else z
+//   q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
+//   size = fma(root, 0.5 / scale, abs(x) / 2) if isfinite(square) else abs(x)
+//   wide = size if x >= 0 else q * below
+//   y = max(x, 0) if none else wide
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -18,22 +22,26 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A b;
     A factor0;  // sqrt(b)
-    A c;  // sqrt(b) / 2
-    A factor1;  // b / 4
-    bool usual;  // 1e-30 < b < 1e30
-    bool flag0;  // b > 1e-30
+    A below;  // 2 ** places
+    A scale;  // 2 ** min(-24 - places, 125)
+    A factor1;  // b * scale * scale
+    A factor2;  // b / below / 2 * scale
+    A factor3;  // 0.5 / scale
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const A square = baracuda::fma(x, x, b);
-        const bool plain = usual & (square < A(1e+35));
-        const A half = baracuda::element_sqrt<T>(square) / A(2) + baracuda::abs(x) / A(2);
-        const A size = baracuda::max(baracuda::hypot(x, factor0) / A(2) + baracuda::abs(x) / A(2),
-            A(baracuda::limits<A>::smallest_subnormal));
-        const A rare = x >= A(0) ? size : (flag0 ? factor1 / size : c / size * c);
-        out[0] = !plain ? rare : (x >= A(0) ? half : baracuda::element_quotient<T>(factor1, half));
+        const bool none = factor0 < A(baracuda::limits<A>::smallest_subnormal);
+        const A z = baracuda::abs(x) * scale;
+        const bool far = (A(baracuda::limits<T>::epsilon) < A(0.0001)) & (z > A(2.5e-10)
+            / A(baracuda::limits<A>::smallest_subnormal));
+        const A square = baracuda::fma(z, z, factor1);
+        const A root = baracuda::isfinite(square) ? baracuda::element_root<T>(square) : z;
+        const A q = far ? A(0) : baracuda::element_quotient<T>(factor2, root + z);
+        const A size = baracuda::isfinite(square) ? baracuda::fma(root, factor3, baracuda::abs(x) / A(2))
+            : baracuda::abs(x);
+        const A wide = x >= A(0) ? size : q * below;
+        out[0] = none ? baracuda::max(x, A(0)) : wide;
     }
 };
 

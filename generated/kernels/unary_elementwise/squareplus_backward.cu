@@ -1,19 +1,17 @@
 // squareplus_backward: gradients of half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   usual = 1.0e-30 < b < 1.0e+30
-//   square = fma(x, x, b)
-//   plain = usual and square < 1.0e+27 * min(b, 1.0e+8)
-//   root = element_sqrt(square)
-//   share = element_quotient(b / 2, fma(abs(x), root, square))
-//   slope = share if x < 0 else 1 - share
-//   r = hypot(x, sqrt(b))
-//   half = max(r / 2 - x / 2, smallest_subnormal)
-//   c = sqrt(b) / 2
-//   t = c / x * (c / x)
-//   far = scaled_ratio(dy, b / 4, x) * fma(t, fma(t, 10, -3), 1)
-//   rare = scaled_product(dy, max(c / half, smallest_subnormal), max(c / r, smallest_subnormal))
-//   left = far if usual else rare if b > 0 else 0 * dy if x < 0 else x
-//   right = dy * (((1 if isinf(x) else x / r) + 1) / 2)
-//   dx = dy * slope if plain else right if x >= 0 else left
+//   none = sqrt(b) < smallest_subnormal
+//   places = floor(log2(max(b, 5.0e-324)) / 2)
+//   below = 2 ** places
+//   scale = 2 ** min(-24 - places, 125)
+//   z = abs(x) * scale
+//   far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+//   square = fma(z, z, b * scale * scale)
+//   root = element_root(square) if isfinite(square) else z
+//   q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
+//   p = element_quotient(below * scale, 1 if far else root)
+//   slope = p if x < 0 else fma(-p, q, 1)
+//   rest = q if x < 0 else 1
+//   dx = dy * slope * rest if not none else dy if x > 0 else 0 * dy if x < 0 else nan
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -25,32 +23,26 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A b;
-    A factor0;  // 1e27 * min(b, 100000000.0)
-    A factor1;  // b / 2
-    A factor2;  // sqrt(b)
-    A c;  // sqrt(b) / 2
-    A factor3;  // b / 4
-    bool usual;  // 1e-30 < b < 1e30
-    bool flag0;  // b > 0
+    A factor0;  // sqrt(b)
+    A scale;  // 2 ** min(-24 - places, 125)
+    A factor1;  // b * scale * scale
+    A factor2;  // b / below / 2 * scale
+    A factor3;  // below * scale
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A square = baracuda::fma(x, x, b);
-        const bool plain = usual & (square < factor0);
-        const A root = baracuda::element_sqrt<T>(square);
-        const A share = baracuda::element_quotient<T>(factor1, baracuda::fma(baracuda::abs(x), root, square));
-        const A slope = x < A(0) ? share : A(1) - share;
-        const A r = baracuda::hypot(x, factor2);
-        const A half = baracuda::max(r / A(2) - x / A(2), A(baracuda::limits<A>::smallest_subnormal));
-        const A t = c / x * (c / x);
-        const A far = baracuda::scaled_ratio(dy, factor3, x) * baracuda::fma(t, baracuda::fma(t, A(10), A(-3)), A(1));
-        const A rare = baracuda::scaled_product(dy, baracuda::max(c / half, A(baracuda::limits<A>::smallest_subnormal)),
-            baracuda::max(c / r, A(baracuda::limits<A>::smallest_subnormal)));
-        const A left = usual ? far : (flag0 ? rare : (x < A(0) ? A(0) * dy : x));
-        const A right = dy * (((baracuda::isinf(x) ? A(1) : x / r) + A(1)) / A(2));
-        out[0] = plain ? dy * slope : (x >= A(0) ? right : left);
+        const bool none = factor0 < A(baracuda::limits<A>::smallest_subnormal);
+        const A z = baracuda::abs(x) * scale;
+        const bool far = (A(baracuda::limits<T>::epsilon) < A(0.0001)) & (z > A(2.5e-10)
+            / A(baracuda::limits<A>::smallest_subnormal));
+        const A square = baracuda::fma(z, z, factor1);
+        const A root = baracuda::isfinite(square) ? baracuda::element_root<T>(square) : z;
+        const A q = far ? A(0) : baracuda::element_quotient<T>(factor2, root + z);
+        const A p = baracuda::element_quotient<T>(factor3, far ? A(1) : root);
+        const A slope = x < A(0) ? p : baracuda::fma(-p, q, A(1));
+        const A rest = x < A(0) ? q : A(1);
+        out[0] = !none ? dy * slope * rest : (x > A(0) ? dy : (x < A(0) ? A(0) * dy : baracuda::nan<A>));
     }
 };
 

@@ -234,6 +234,23 @@ template <class T> BARACUDA_FN compute_t<T> element_sqrt(compute_t<T> x) {
     return sqrt(x);
 }
 
+// The square root of a normal number. In f32 the nearest one's step, without its branch for other numbers.
+template <class T> BARACUDA_FN compute_t<T> element_root(compute_t<T> x) {
+#if BARACUDA_ON_DEVICE
+    if constexpr (sizeof(compute_t<T>) == 4) {
+        float y;
+        if constexpr (is_short<T>) {
+            asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+            return y;
+        }
+        asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+        const float near = x * y;
+        return fma(fma(-near, near, x), y * 0.5f, near);
+    }
+#endif
+    return sqrt(x);
+}
+
 // 1 / sqrt(x)
 template <class T> BARACUDA_FN compute_t<T> element_rsqrt(compute_t<T> x) {
 #if BARACUDA_ON_DEVICE
