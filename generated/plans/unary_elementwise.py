@@ -3426,7 +3426,8 @@ def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of logit, folded in double precision."""
     eps = desc.param
-    return (eps, eps >= 0)
+    low = eps if eps >= 0 else -math.inf
+    return (low, eps)
 
 
 def _logit_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3531,8 +3532,9 @@ class UnaryParamPlan(Plan):
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
         eps = param (-1 unless given)
-        below = x < eps and eps >= 0
-        above = eps >= 0 and 1 - x < eps and not below
+        low = eps if eps >= 0 else -inf
+        below = x < low
+        above = 1 - x < low and not below
         z = eps if below or above else x
         v = element_log_odds(z)
         y = -v if above else v
@@ -3756,7 +3758,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="ab",
+            attributes="aa",
             fold=_logit_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},

@@ -1,6 +1,7 @@
 // logit: log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not negative.
-//   below = x < eps and eps >= 0
-//   above = eps >= 0 and 1 - x < eps and not below
+//   low = eps if eps >= 0 else -inf
+//   below = x < low
+//   above = 1 - x < low and not below
 //   z = eps if below or above else x
 //   v = element_log_odds(z)
 //   y = -v if above else v
@@ -15,13 +16,13 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
+    A low;  // eps if eps >= 0 else -inf
     A eps;
-    bool flag0;  // eps >= 0
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const bool below = (x < eps) & flag0;
-        const bool above = flag0 & (A(1) - x < eps) & !below;
+        const bool below = x < low;
+        const bool above = (A(1) - x < low) & !below;
         const A z = (below | above) ? eps : x;
         const A v = baracuda::element_log_odds<T>(z);
         out[0] = above ? -v : v;

@@ -53,15 +53,24 @@ template <class T> BARACUDA_FN compute_t<T> element_log1p_ratio(compute_t<T> z) 
 }
 
 // log(x / (1 - x)); around 1/2, where it is near 0, what the roundings of the difference and the quotient took is given back.
+// In f32 the quotient is 2^e m, and log(m) is 2 atanh((m - 1) / (m + 1)) of a denominator and a numerator that is exact.
 template <class T> BARACUDA_FN compute_t<T> element_log_odds(compute_t<T> x) {
     using F = compute_t<T>;
     const F rest = F(1) - x;
     if constexpr (is_short<T>) {
         return element_log<T>(x) - element_log<T>(rest);
+    } else if constexpr (sizeof(F) == 4) {
+        const bool tiny = x < 0x1p-100f;
+        const u32 bits = bit_cast<u32>(tiny ? x * 0x1p64f : x);
+        const u32 power = (bits - bit_cast<u32>(rest) + 0x400000u) & 0xff800000u;
+        const float part = bit_cast<float>(bits - power);
+        const float t = element_quotient<T>(part - rest - (1.0f - rest - x), part + rest), square = t * t;
+        const float curve = fma(t * square, polynomial(square, 0.66666955f, 0.39956996f, 0.3037937f), t + t);
+        const float y = fma(float(i32(power)), 0x1.62e43p-24f, tiny ? curve - 44.361419f : curve);
+        return x > 0.0f && rest > 0.0f ? y : x == 0.0f ? -inf<float> : rest == 0.0f ? inf<float> : nan<float>;
     } else {
-        const F odds = element_quotient<T>(x, rest);
-        const F missed = fma(-odds, rest, x) - odds * (F(1) - rest - x);
-        const F y = fma(missed, inverse_of_normal(max(x, F(0.25))), log(odds));
+        const F odds = x / rest, missed = fma(-odds, rest, x) - odds * (F(1) - rest - x);
+        const F y = fma(missed, F(1) / max(x, F(0.25)), log(odds));
         return abs(x - F(0.5)) > F(0.5) ? nan<F> : rest == F(0) ? inf<F> : y;
     }
 }
