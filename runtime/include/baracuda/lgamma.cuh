@@ -1,5 +1,5 @@
-// The logarithm of |gamma(x)|: polynomials up to 8 that keep the digits at its roots 1 and 2, Stirling's series beyond,
-// the reflection formula below 0. The centers of the polynomials are such that the first coefficients are exact.
+// The logarithm of |gamma(x)|: polynomials, in f32 a fraction, up to 8 that keep the digits at its roots 1 and 2, Stirling's
+// series beyond, the reflection formula below 0. The centers of the polynomials are such that the first coefficients are exact.
 #pragma once
 #include <baracuda/element_logs.cuh>
 #include <baracuda/half_turns.cuh>
@@ -7,11 +7,6 @@
 namespace baracuda {
 
 // lgamma(a) / (1 - a) for 1/2 <= a <= 1.
-BARACUDA_FN float lgamma_below_1(float a) {
-    return polynomial(
-        a - 0.7602539f, 0.8020123f, -1.0763872f, 0.7002273f, -0.62836885f, 0.6365476f, -0.6862646f, 0.76862943f,
-        -0.853651f, 0.9523537f, -1.5550456f, 2.1575115f);
-}
 BARACUDA_FN double lgamma_below_1(double a) {
     return polynomial(
         a - 0.73388671875, 0.8308922802806019, -1.1146722074923532, 0.7527195550939998, -0.7005801523790024,
@@ -22,11 +17,6 @@ BARACUDA_FN double lgamma_below_1(double a) {
 }
 
 // lgamma(1 + y) / (y (y - 1)) for 0 <= y <= 1.
-BARACUDA_FN float lgamma_from_1(float y) {
-    return polynomial(
-        y - 0.47314453f, 0.48709476f, -0.149408f, 0.065508336f, -0.033182576f, 0.018125055f, -0.010364291f,
-        0.0060792584f, -0.0035591805f, 0.002262695f, -0.0017755665f, 0.00093493314f);
-}
 BARACUDA_FN double lgamma_from_1(double y) {
     return polynomial(
         y - 0.46630859375, 0.4881191755102211, -0.150308290562907, 0.06619399436261518, -0.03368346576581568,
@@ -38,11 +28,6 @@ BARACUDA_FN double lgamma_from_1(double y) {
 }
 
 // lgamma(a) / (a - 2) for 2 <= a <= 4.
-BARACUDA_FN float lgamma_from_2(float a) {
-    return polynomial(
-        a - 2.9858398f, 0.689889f, 0.23055214f, -0.032447435f, 0.0065718004f, -0.001556842f, 0.00040269614f,
-        -0.00010984679f, 3.0276582e-05f, -8.8992e-06f, 3.4799607e-06f, -1.005628e-06f);
-}
 BARACUDA_FN double lgamma_from_2(double a) {
     return polynomial(
         a - 3.01220703125, 0.69594558652133, 0.22885463890333624, -0.031934011747384194, 0.006410426176535998,
@@ -54,11 +39,6 @@ BARACUDA_FN double lgamma_from_2(double a) {
 }
 
 // lgamma(a) for 4 <= a <= 8.
-BARACUDA_FN float lgamma_from_4(float a) {
-    return polynomial(
-        a - 5.974121f, 4.7434f, 1.7014142f, 0.09108775f, -0.005516307f, 0.00049977424f, -5.42237e-05f, 6.5140425e-06f,
-        -8.190839e-07f, 1.1097488e-07f, -1.9840224e-08f, 2.7439102e-09f);
-}
 BARACUDA_FN double lgamma_from_4(double a) {
     return polynomial(
         a - 6.046875, 4.867664655332942, 1.714581359868849, 0.0898994114087553, -0.005373706291975392,
@@ -82,37 +62,79 @@ BARACUDA_FN double lgamma_tail(double u) {
 }
 
 // lgamma(1 + y) for 0 <= y <= 1; +0 at the roots
-template <class F> BARACUDA_FN F lgamma_of_1_and(F y) { return F(0) - y * (F(1) - y) * lgamma_from_1(y); }
+BARACUDA_FN double lgamma_of_1_and(double y) { return 0.0 - y * (1.0 - y) * lgamma_from_1(y); }
 
-template <class F> BARACUDA_FN F lgamma_of_positive(F a) {
-    if (a < F(0.5)) return lgamma_of_1_and(a) - log(a);
-    if (a < F(1)) return (F(1) - a) * lgamma_below_1(a);
-    if (a < F(2)) return lgamma_of_1_and(a - F(1));
-    if (a < F(4)) return (a - F(2)) * lgamma_from_2(a);
-    if (a < F(8)) return lgamma_from_4(a);
+// lgamma(a) for a >= 8
+template <class F> BARACUDA_FN F lgamma_from_8(F a) {
     const F u = F(1) / a;
     return fma(a - F(0.5), log(a) - F(1), fma(u, lgamma_tail(u), F(0.4189385332046727)));
 }
+BARACUDA_FN double lgamma_of_positive(double a) {
+    if (a < 0.5) return lgamma_of_1_and(a) - log(a);
+    if (a < 1.0) return (1.0 - a) * lgamma_below_1(a);
+    if (a < 2.0) return lgamma_of_1_and(a - 1.0);
+    if (a < 4.0) return (a - 2.0) * lgamma_from_2(a);
+    if (a < 8.0) return lgamma_from_4(a);
+    return lgamma_from_8(a);
+}
 
 // Infinite at zero and at the negative integers.
-template <class F> BARACUDA_FN F lgamma(F x) {
-    const F a = abs(x);
-    if (x > F(0)) return lgamma_of_positive(a);
-    const F size = abs(a - round(a));
-    if ((size == F(0)) | (a == inf<F>)) return inf<F>;
-    const F sine_over_pi = size > F(0.25) ? small_cosine(F(0.5) - size) * F(0.3183098861837907)
-                                          : small_sine_over_pi(size);
+BARACUDA_FN double lgamma(double x) {
+    const double a = abs(x);
+    if (x > 0.0) return lgamma_of_positive(a);
+    const double size = abs(a - round(a));
+    if ((size == 0.0) | (a == inf<double>)) return inf<double>;
+    const double sine_over_pi = size > 0.25 ? small_cosine(0.5 - size) * 0.3183098861837907 : small_sine_over_pi(size);
     // A tiny number has no square: the factor a and gamma(a) become gamma(1 + a).
-    if (a < F(0.5)) return -(log(sine_over_pi) + lgamma_of_1_and(a));
+    if (a < 0.5) return -(log(sine_over_pi) + lgamma_of_1_and(a));
     return -(log(a * sine_over_pi) + lgamma_of_positive(a));
+}
+
+// sin(pi r) / pi for |r| <= 1/2
+BARACUDA_FN float wide_sine_over_pi(float r) {
+    const float z = r * r;
+    return r * fma(z, wide_sine_curve(z), 1.0f);
+}
+
+// log(x) of a positive normal number, within 1.6 last places.
+BARACUDA_FN float log_of_normal(float x) {
+    const u32 bits = bit_cast<u32>(x), power = (bits - 0x3f2aaaabu) & 0xff800000u;
+    const float past = bit_cast<float>(bits - power) - 1.0f;
+    const float curve = polynomial(
+        past, -0.4999988f, 0.33332995f, -0.25011006f, 0.20020442f, -0.16365282f, 0.13867141f, -0.15629005f,
+        0.14584683f);
+    return fma(float(i32(power)), 8.262958e-08f, fma(past * past, curve, past));
+}
+
+// Of an |x| of at least 8, a subnormal number or a pole.
+BARACUDA_RARE float far_lgamma(float x) {
+    const float a = abs(x);
+    if (a < 8.0f) return a < 0.5f ? -log(a) : inf<float>;
+    const float of_positive = lgamma_from_8(a), rest = abs(a - round(a));
+    if (x > 0.0f) return of_positive;
+    return (rest == 0.0f) | (a == inf<float>) ? inf<float> : -(log(a * wide_sine_over_pi(rest)) + of_positive);
+}
+
+// Of an |x| below 8 without a branch: lgamma(1 + y) over y (y - 1) less 1/4, which spares digits, is a minimax fraction for
+// -3/8 <= y <= 7, and one logarithm has all that a small x and the reflection formula multiply gamma by.
+BARACUDA_FN float lgamma(float x) {
+    const float a = abs(x), rest = abs(a - round(a));
+    const bool has_formula = (a < 8.0f) & (max(x, rest) >= limits<float>::smallest_normal);
+    if (!has_formula) return far_lgamma(x);
+    const bool positive = x > 0.0f, small = a < 0.625f;
+    const float sine_over_pi = wide_sine_over_pi(rest), y = small ? a : a - 1.0f, roots = fma(y, y, -y);
+    const float factor = positive ? (small ? a : 1.0f) : (small ? sine_over_pi : a * sine_over_pi);
+    const float over = polynomial(y, 0.4014578f, 0.46485856f, 0.08515511f, -0.026941592f, -0.00403333f, -5.453899e-06f);
+    const float under = polynomial(y, 1.2268904f, 2.3402147f, 1.4314591f, 0.3106548f, 0.018179687f);
+    const float curve = element_quotient<float>(over, under) + 0.25f;
+    return fma(positive ? roots : -roots, curve, -log_of_normal(factor));
 }
 
 // The same to the precision of an element type, as element.cuh has it. In 16 bits, of all x without a branch: Stirling's formula at
 // a or, of what is not large, at a + 2; and Euler's reflection, whose factor a meets that of gamma(a + 2) = a (a + 1) gamma(a).
 template <class T> BARACUDA_FN compute_t<T> element_lgamma(compute_t<T> x) {
     if constexpr (is_short<T>) {
-        const float a = abs(x), rest = abs(a - round(a)), z = rest * rest;
-        const float sine_over_pi = rest * fma(z, wide_sine_curve(z), 1.0f);
+        const float a = abs(x), rest = abs(a - round(a)), sine_over_pi = wide_sine_over_pi(rest);
         const bool positive = x > 0.0f, far = a > 8.0f;
         const float b = far ? a : a + 2.0f, u = element_inverse<T>(b);
         const float tail = u * polynomial(u * u, 0.083333336f, -0.0027777778f, 7.936508e-4f);
