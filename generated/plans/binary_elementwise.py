@@ -746,6 +746,8 @@ class BinaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         BinaryKind.MINIMUM: OpRecord(
             name="minimum",

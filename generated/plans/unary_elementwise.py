@@ -574,6 +574,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.EXP: OpRecord(
             name="exp",
@@ -713,6 +714,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.COS: OpRecord(
             name="cos",
@@ -730,6 +732,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.TAN: OpRecord(
             name="tan",
@@ -747,6 +750,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.ASIN: OpRecord(
             name="asin",
@@ -764,6 +768,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=4,
         ),
         UnaryKind.ACOS: OpRecord(
             name="acos",
@@ -781,6 +786,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=4,
         ),
         UnaryKind.ATAN: OpRecord(
             name="atan",
@@ -798,6 +804,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.SINH: OpRecord(
             name="sinh",
@@ -815,6 +822,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=4,
         ),
         UnaryKind.COSH: OpRecord(
             name="cosh",
@@ -867,7 +875,7 @@ class UnaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             packs=2,
-            half_packs=2,
+            half_packs=4,
         ),
         UnaryKind.ACOSH: OpRecord(
             name="acosh",
@@ -1127,6 +1135,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=4,
         ),
         UnaryKind.HARDSWISH: OpRecord(
             name="hardswish",
@@ -1232,6 +1241,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=4,
         ),
         UnaryKind.ERFCX: OpRecord(
             name="erfcx",
@@ -1249,6 +1259,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            packs=4,
         ),
         UnaryKind.NDTR: OpRecord(
             name="ndtr",
@@ -1266,6 +1277,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
+            packs=4,
+            half_packs=4,
         ),
         UnaryKind.LOG_NDTR: OpRecord(
             name="log_ndtr",
@@ -1300,6 +1313,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.LGAMMA: OpRecord(
             name="lgamma",
@@ -1318,6 +1333,8 @@ class UnaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             scale={"y": "abs(exact) + (max(1, lgamma(abs(x))) if x < 0 else 1)"},
+            packs=4,
+            half_packs=4,
         ),
         UnaryKind.DIGAMMA: OpRecord(
             name="digamma",
@@ -1353,6 +1370,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.I0E: OpRecord(
             name="i0e",
@@ -1370,6 +1388,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.I1: OpRecord(
             name="i1",
@@ -1387,6 +1407,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.I1E: OpRecord(
             name="i1e",
@@ -1404,6 +1425,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.SINC: OpRecord(
             name="sinc",
@@ -1439,6 +1462,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.GELU: OpRecord(
             name="gelu",
@@ -1527,6 +1552,8 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
     }
 
@@ -2946,6 +2973,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryPredicateKind.ISINF: OpRecord(
             name="isinf",
@@ -2963,6 +2992,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryPredicateKind.ISFINITE: OpRecord(
             name="isfinite",
@@ -2980,6 +3011,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryPredicateKind.ISPOSINF: OpRecord(
             name="isposinf",
@@ -2997,6 +3030,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryPredicateKind.ISNEGINF: OpRecord(
             name="isneginf",
@@ -3014,6 +3049,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryPredicateKind.SIGNBIT: OpRecord(
             name="signbit",
@@ -3031,6 +3068,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryPredicateKind.LOGICAL_NOT: OpRecord(
             name="logical_not",
@@ -3048,6 +3087,8 @@ class UnaryPredicatePlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
     }
 
@@ -3745,7 +3786,7 @@ class UnaryParamPlan(Plan):
                     "1.4551915228366852e-11)"
                 ),
             },
-            packs=2,
+            packs=4,
         ),
         UnaryKind.LOGIT: OpRecord(
             name="logit",

@@ -26,7 +26,9 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(erfinv, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
+BARACUDA_KERNEL(erfinv, contig, 256, Contig) {
+    baracuda::map_contig_packs<sizeof(T) == 2 ? 4 : 1, T>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(erfinv, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

@@ -27,7 +27,9 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(isfinite, contig, 256, Contig) { baracuda::map_contig<T, baracuda::boolean>(p.operands, p.formula); }
+BARACUDA_KERNEL(isfinite, contig, 256, Contig) {
+    baracuda::map_contig_packs<2, T, baracuda::boolean>(p.operands, p.formula);
+}
 BARACUDA_KERNEL(isfinite, strided, 256, Strided) { baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE

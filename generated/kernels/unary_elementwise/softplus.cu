@@ -50,7 +50,7 @@ using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(softplus, contig, 256, Contig) {
-    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 2, T>(p.operands, p.formula);
+    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 4, T>(p.operands, p.formula);
 }
 BARACUDA_KERNEL(softplus, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
