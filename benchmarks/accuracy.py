@@ -66,11 +66,6 @@ def problems_of(
             yield from verify.with_numbers(verify.problems(op, direction, dtype, [(1,)])[0])
 
 
-def numbers_of(problem: verify.Problem) -> dict[str, Any]:
-    """The op's numbers by the names that its formulas have for them."""
-    return {attribute.name: problem.fields[attribute.source] for attribute in problem.op.attributes}
-
-
 def dy_of(torch: Any, x: Any) -> Any:
     """A gradient of y for each f32 x: of either sign, in [0.5, 2), and always the same of a bit pattern."""
     bits = x.view(torch.int32).long().bitwise_and_(WORD)
@@ -162,7 +157,7 @@ class Accuracy:
     def measure(self, problem: verify.Problem) -> None:
         """Add the row of an op."""
         began = time.monotonic()
-        numbers = numbers_of(problem)
+        numbers = problem.numbers()
         row: dict[str, Any] = {"op": problem.op.name, "numbers": numbers, "bound": problem.ulp["f32"]}
         row |= {"error": 0.0, "x": None} | ({"dy": None} if problem.direction == "backward" else {})
         self.report.add(row)
@@ -209,7 +204,7 @@ class Accuracy:
         self, problem: verify.Problem, inputs: Mapping[str, Any], got: Any, want: Any
     ) -> tuple[Any, Any]:
         """Errors in ulp, and where the spec states no bound: there they are 0. None: nowhere."""
-        op, env = problem.op, {**numbers_of(problem), **inputs, "exact": want}
+        op, env = problem.op, {**problem.numbers(), **inputs, "exact": want}
         (output,) = problem.outputs()
         scale, holds = op.scale.get(output), op.holds.get(output)
         size = None if scale is None else bound_formulas.value(self.torch, scale, env)
@@ -243,8 +238,10 @@ class Accuracy:
 
 
 def in_f64(problem: verify.Problem) -> verify.Problem:
-    """The same problem in f64."""
-    return verify.Problem(problem.op, problem.direction, "f64", problem.fields, problem.package)
+    """The same problem in f64, with the numbers as they are in f32."""
+    numbers = {a.source: problem.as_computed(a, problem.fields[a.source]) for a in problem.op.attributes}
+    fields = {**problem.fields, **numbers}
+    return verify.Problem(problem.op, problem.direction, "f64", fields, problem.package)
 
 
 def compile_all(device: str, measured: Sequence[verify.Problem]) -> None:

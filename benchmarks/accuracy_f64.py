@@ -145,7 +145,7 @@ def measure(device: str, kinds: tuple[str, ...], count: int, jobs: int, until: f
     where = bc.Device("cuda", 0) if device == "cuda" else bc.Device("host")
     bc.warm_up([(problem.plan_class, problem.descriptor()) for problem in problems], where)
     for problem in problems:
-        numbers = {attribute.name: problem.fields[attribute.source] for attribute in problem.op.attributes}
+        numbers = problem.numbers()
         row = {"op": problem.op.name, "numbers": numbers, "bound": problem.ulp["f64"], "asked": count}
         counts = dict.fromkeys(("points", "judged", "special", "not nearest"), 0)
         report.add({**row, **counts, "error": 0.0, "at": None})

@@ -17,7 +17,7 @@ from typing import Any
 
 import bound_formulas
 import numpy as np
-from accuracy import compile_all, in_f64, numbers_of
+from accuracy import compile_all, in_f64
 from options import torch_and_report, words
 from problems import prepare
 from report import Report, markdown
@@ -99,7 +99,7 @@ def judged(
     """
     op = problem.op
     try:
-        env = {**numbers_of(problem), **inputs, "exact": want}
+        env = {**problem.numbers(), **inputs, "exact": want}
         scale, holds = (
             None if part is None else bound_formulas.value(torch, part, env)
             for part in (op.scale.get(name), op.holds.get(name))
@@ -142,7 +142,7 @@ def measure(
 
 def row_of(problem: verify.Problem, output: str) -> dict[str, Any]:
     """A row before anything is measured."""
-    named = {"op": problem.op.name, "direction": problem.direction, "numbers": numbers_of(problem)}
+    named = {"op": problem.op.name, "direction": problem.direction, "numbers": problem.numbers()}
     bound = problem.ulp["f32"]
     return {**named, "output": output, "bound": bound, "error": 0.0, "at": None, "not nearest": 0, "count": 0}
 

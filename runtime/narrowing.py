@@ -1,8 +1,10 @@
-"""Numbers of a descriptor that kernels take in their compute type: each must fit it."""
+"""Numbers of a descriptor as kernels take them: in their compute type, which each must fit."""
 
 from __future__ import annotations
 
 import math
+import struct
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from baracuda.contract import OpRecord
@@ -17,25 +19,64 @@ _BEYOND_F32 = (2 - 2.0**-24) * 2.0**127
 _EXACT = 2.0**53
 
 
-def folded(plan: str, op: OpRecord, desc: Any, element: ElementKind) -> tuple[float | bool | int, ...]:
-    """The scalars of an op, each of which the compute type has: a float as a number that is near.
+class _WithNumbers:
+    """A descriptor with other numbers."""
+
+    def __init__(self, desc: Any, numbers: dict[str, float]) -> None:
+        self._desc, self._numbers = desc, numbers
+
+    def __getattr__(self, name: str) -> Any:
+        return self._numbers[name] if name in self._numbers else getattr(self._desc, name)
+
+
+def folded(
+    plan: str,
+    op: OpRecord,
+    desc: Any,
+    element: ElementKind,
+    violations: Callable[[Any], Iterable[str]],
+) -> tuple[float | bool | int, ...]:
+    """The scalars of an op, which follow from the descriptor's numbers as the compute type has them.
+
+    Beside f32 and 16 bits a number is the f32 one that is nearest, as PyTorch takes it.
+
+    Args:
+        violations: what is wrong with a descriptor, which is asked again where rounding has changed a number.
 
     Raises:
         InvalidProblem: a number of the descriptor, or what follows from it, does not fit the compute type.
     """
-    scalars = op.fold(desc)
     if element.ends is not None:
-        return _whole(plan, op, desc, element, element.ends, scalars)
+        return _whole(plan, op, desc, element, element.ends, op.fold(desc))
     if element.compute is not ElementKind.F32:
-        return scalars
-    narrowed = (value for kind, value in zip(op.attributes, scalars, strict=True) if kind == "a")
-    if any(map(_overflows, narrowed)):
-        numbers = _numbers(desc)
+        return op.fold(desc)
+    numbers = {name: value for name, value in _numbers(desc).items() if name not in op.wide}
+    # One that is beyond f32 may stand for what is not, such as its root.
+    rounded = {name: value if _overflows(value) else _nearest_f32(value) for name, value in numbers.items()}
+    known = _WithNumbers(desc, rounded) if rounded != numbers else desc
+    where = f"f32, in which {op.name} is computed"
+    if known is not desc:
+        for violation in violations(known):
+            raise InvalidProblem(f"{plan}: {violation}, of the nearest number of {where}")
+    scalars = op.fold(known)
+    if not _fit_f32(op, scalars):
         beyond = {name: value for name, value in numbers.items() if _overflows(value)}
         what = "a number that fits" if beyond else "numbers from which nothing follows that is beyond"
-        got = _said(beyond or numbers)
-        raise InvalidProblem(f"{plan}: {got}, want {what} f32, in which {op.name} is computed")
+        got = beyond or _at_fault(op, desc, rounded) or numbers
+        raise InvalidProblem(f"{plan}: {_said(got)}, want {what} {where}")
     return scalars
+
+
+def _at_fault(op: OpRecord, desc: Any, numbers: dict[str, float]) -> dict[str, float]:
+    """The numbers of which each would leave all scalars in f32 were it 1."""
+    changed = {name: _WithNumbers(desc, {**numbers, name: 1.0}) for name in numbers}
+    return {name: numbers[name] for name, other in changed.items() if _fit_f32(op, op.fold(other))}
+
+
+def _fit_f32(op: OpRecord, scalars: tuple[float | bool | int, ...]) -> bool:
+    return not any(
+        _overflows(value) for kind, value in zip(op.attributes, scalars, strict=True) if kind == "a"
+    )
 
 
 def _whole(
@@ -70,6 +111,10 @@ def _numbers(desc: Any) -> dict[str, float]:
 
 def _said(numbers: dict[str, float]) -> str:
     return ", ".join(f"{name} is {value}" for name, value in numbers.items())
+
+
+def _nearest_f32(value: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
 def _overflows(value: float) -> bool:

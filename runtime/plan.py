@@ -164,7 +164,7 @@ class Plan:
             domain=getattr(desc, cls.DOMAIN),
             axes=getattr(desc, cls.AXES) if cls.AXES else (),
             shapes={key: shape for key, (shape, _) in shapes.items()},
-            scalars=folded(name, op, desc, element),
+            scalars=folded(name, op, desc, element, cls.violations),
             preference=preference or PlanPreference(),
             elements=elements,
             host=None if op.host is None else op.host(desc),

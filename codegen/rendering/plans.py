@@ -406,6 +406,9 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
+        "wide": _tuple([a.source for a in op.attributes if a.wide])
+        if any(a.wide for a in op.attributes)
+        else "",
         "choices": {name: _tuple(op.options[name]) for name in _free_options(op, direction)},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "flags": _tuple(program.flags) if program.flags else "",

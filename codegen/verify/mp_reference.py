@@ -195,7 +195,7 @@ def judge(
         tensors: the inputs of both directions, float64 arrays of the domain's length.
         results: the outputs by name.
     """
-    numbers = {attribute.name: problem.fields[attribute.source] for attribute in problem.op.attributes}
+    numbers = problem.numbers()
     exact = {name: references(problem, name, numbers, tensors) for name in results}
     sizes = scales(spec, problem, tensors, exact)
     holds = bound_holds(spec, problem, tensors)

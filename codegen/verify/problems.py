@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from baracuda.codegen.formula import Name, to_text
 from baracuda.codegen.spec.halves import wholes, with_wholes
 from baracuda.codegen.spec.idle import idle_fields, idle_with, read_on_host
-from baracuda.codegen.spec.model import COMPUTE, Op, Program, Spec
+from baracuda.codegen.spec.model import COMPUTE, Attribute, Op, Program, Spec
 from baracuda.codegen.verify.floats import integer_range, is_whole
 
 Shape = tuple[int, ...]
@@ -180,6 +182,17 @@ class Problem:
     @functools.cached_property
     def _turned(self) -> Problem:
         return replace(self, direction="backward" if self.direction == "forward" else "forward")
+
+    def numbers(self) -> dict[str, Any]:
+        """The op's numbers by the names that formulas have for them, as the compute type has them."""
+        return {a.name: self.as_computed(a, self.fields[a.source]) for a in self.op.attributes}
+
+    def as_computed(self, attribute: Attribute, value: Any) -> Any:
+        """The value of an attribute as kernels take it."""
+        narrow = COMPUTE[self.dtype] == "f32" and not attribute.wide
+        return (
+            type(value)(np.float32(value)) if narrow and isinstance(value, float | np.longdouble) else value
+        )
 
     def with_fields(self, **changes: Any) -> Problem:
         """The problem with fields changed by name."""

@@ -157,7 +157,9 @@ def _environment(problem: Problem, tensors: Arrays) -> dict[str, Any]:
             value = problem.fields[value]
         if value is not None:
             env[name] = WIDE(value) if rule.type == "f64" and not isinstance(value, int) else value
-    env |= {attribute.name: env[attribute.source] for attribute in problem.op.attributes}
+    for attribute in problem.op.attributes:
+        value = problem.as_computed(attribute, env[attribute.source])
+        env |= {attribute.source: value, attribute.name: value}
     # A formula or a reference asks of an input that is not there whether it is None.
     env |= dict.fromkeys((*problem.op.family.forward, *problem.op.family.backward))
     env |= {name: widened(value) for name, value in tensors.items()}

@@ -111,9 +111,7 @@ def _lerp_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]
     """Scalars of lerp, folded in double precision."""
     weight = desc.param
     rest = 1 - weight
-    size = abs(weight)
-    at_b = weight == 1
-    return (rest, size, weight, weight == 0, at_b)
+    return (rest, weight, weight == 1, weight == 0)
 
 
 def _lerp_backward_scalars(desc: BinaryParamDescriptor) -> tuple[float | bool | int, ...]:
@@ -130,22 +128,17 @@ class BinaryParamPlan(Plan):
         scalar weight
         weight = param
         rest = 1 - weight
-        size = abs(weight)
-        w = copysign(max(size, smallest_subnormal), weight)
-        reach = inf if size < smallest_subnormal else 0
-        at_a = weight == 0 or abs(b) < reach
-        at_b = weight == 1
         toward_b = abs(a) <= abs(b)
         near = a if toward_b else b
         far = b if toward_b else a
-        t = w if toward_b else rest
+        t = weight if toward_b else rest
         z = near + t * (far - near)
         beyond = z > far if far > 0 else z < far
         rounded = epsilon > 0.0001
         kept = t != 1 and beyond == (t > 1)
         between = z if rounded or kept or isnan(z) else far
-        mixed = a * rest + b * w
-        y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
+        mixed = a * rest + b * weight
+        y = b if weight == 1 else a if weight == 0 or a == b else mixed if (a < 0) != (b < 0) else between
 
     `select` checks a BinaryParamDescriptor and compiles or loads its kernels.
     `run` takes BinaryParamArgs: tensors with any strides, zero and negative ones included.
@@ -174,7 +167,7 @@ class BinaryParamPlan(Plan):
             required=frozenset({"a", "b", "y"}),
             accepted=frozenset({"a", "b", "y"}),
             batch_invariant=("y",),
-            attributes="aaabb",
+            attributes="aabb",
             fold=_lerp_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
@@ -1916,6 +1909,7 @@ class BinaryCmpPlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
+            wide=("rtol", "atol"),
         ),
         BinaryCmpKind.LOGICAL_AND: OpRecord(
             name="logical_and",

@@ -3414,19 +3414,19 @@ def _threshold_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _squareplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus, folded in double precision."""
     b = desc.param
-    places = math.floor(math.log2(max(b, 5e-324)) / 2)
+    places = 0 if b == 0 else math.floor(math.log2(b) / 2)
     below = math.pow(2, places)
-    scale = math.pow(2, min(-24 - places, 125))
-    return (math.sqrt(b), below, scale, b * scale * scale, b / below / 2 * scale, 0.5 / scale)
+    scale = math.pow(2, -24 - places)
+    return (below, scale, b * scale * scale, b / below / 2 * scale, 0.5 / scale, b == 0)
 
 
 def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of squareplus_backward, folded in double precision."""
     b = desc.param
-    places = math.floor(math.log2(max(b, 5e-324)) / 2)
+    places = 0 if b == 0 else math.floor(math.log2(b) / 2)
     below = math.pow(2, places)
-    scale = math.pow(2, min(-24 - places, 125))
-    return (math.sqrt(b), scale, b * scale * scale, b / below / 2 * scale, below * scale)
+    scale = math.pow(2, -24 - places)
+    return (scale, b * scale * scale, b / below / 2 * scale, below * scale, b > 0)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3451,17 +3451,19 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
+    factor = 1 if bound == 0 else beta
     rate = beta * 1.4426950408889634
     down = 1 if beta <= 1 else 8.673617379884035e-19
     rest = 8.673617379884035e-19 / down / beta
-    return (2000 / beta, rate, beta, down, rest, 1 / beta, min(bound, 2000) / beta)
+    return (factor, -min(bound, 2000), 2000 / beta, rate, beta, down, rest, 1 / beta)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    return (beta, min(bound, 2000) / beta)
+    factor = 1 if bound == 0 else beta
+    return (factor, -min(bound, 2000), beta)
 
 
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3533,10 +3535,9 @@ class UnaryParamPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        none = sqrt(b) < smallest_subnormal
-        places = floor(log2(max(b, 5.0e-324)) / 2)
+        places = 0 if b == 0 else floor(log2(b) / 2)
         below = 2 ** places
-        scale = 2 ** min(-24 - places, 125)
+        scale = 2 ** (-24 - places)
         z = abs(x) * scale
         far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
         square = fma(z, z, b * scale * scale)
@@ -3544,7 +3545,7 @@ class UnaryParamPlan(Plan):
         q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
         size = fma(root, 0.5 / scale, abs(x) / 2) if isfinite(square) else abs(x)
         wide = size if x >= 0 else q * below
-        y = max(x, 0) if none else wide
+        y = max(x, 0) if b == 0 else wide
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -3560,6 +3561,8 @@ class UnaryParamPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
+        factor = 1 if bound == 0 else beta
+        above = fma(x, factor, -min(bound, 2000)) > 0
         size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
         rate = beta * 1.4426950408889634
         z = element_decay(size, beta, rate)
@@ -3567,8 +3570,7 @@ class UnaryParamPlan(Plan):
         down = 1 if beta <= 1 else 8.673617379884035e-19
         rest = 8.673617379884035e-19 / down / beta
         more = 1 / beta if epsilon > 0.0001 else rest
-        y = x if x > min(bound, 2000) / beta else fma(tail if epsilon > 0.0001 else tail * down, more, max(x,
-            0))
+        y = x if above else fma(tail if epsilon > 0.0001 else tail * down, more, max(x, 0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3740,7 +3742,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aaaaaa",
+            attributes="aaaaab",
             fold=_squareplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3775,7 +3777,7 @@ class UnaryParamPlan(Plan):
             required=frozenset({"x", "y"}),
             accepted=frozenset({"x", "y"}),
             batch_invariant=("y",),
-            attributes="aaaaaaa",
+            attributes="aaaaaaaa",
             fold=_softplus_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -3929,10 +3931,9 @@ class UnaryParamBackwardPlan(Plan):
 
     SQUAREPLUS (f16, bf16, f32, f64): half of x + sqrt(x * x + b), a smooth relu; Barron 2021
         b = param (4 unless given)
-        none = sqrt(b) < smallest_subnormal
-        places = floor(log2(max(b, 5.0e-324)) / 2)
+        places = 0 if b == 0 else floor(log2(b) / 2)
         below = 2 ** places
-        scale = 2 ** min(-24 - places, 125)
+        scale = 2 ** (-24 - places)
         z = abs(x) * scale
         far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
         square = fma(z, z, b * scale * scale)
@@ -3941,7 +3942,8 @@ class UnaryParamBackwardPlan(Plan):
         p = element_quotient(below * scale, 1 if far else root)
         slope = p if x < 0 else fma(-p, q, 1)
         rest = q if x < 0 else 1
-        dx = dy * slope * rest if not none else dy if x > 0 else 0 * dy if x < 0 else nan
+        bent = dy if x > 0 else 0 * dy if x < 0 else dy / 2 + x
+        dx = dy * slope * rest if b > 0 else bent
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
@@ -3956,11 +3958,12 @@ class UnaryParamBackwardPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
+        factor = 1 if bound == 0 else beta
+        above = fma(x, factor, -min(bound, 2000)) > 0
         v = x * beta
         low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
         r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
-        dx = dy if x > min(bound, 2000) / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v),
-            low)
+        dx = dy if above else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -4122,7 +4125,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aaaaa",
+            attributes="aaaab",
             fold=_squareplus_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
@@ -4156,7 +4159,7 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aa",
+            attributes="aaa",
             fold=_softplus_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
@@ -4362,6 +4365,7 @@ class AffinePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
             scale={"y": "(abs(scale * x) + abs(shift)) / 1024"},
+            wide=("scale", "shift"),
         ),
     }
 

@@ -1,21 +1,16 @@
 // lerp: linear interpolation from a (weight 0) to b (weight 1); torch.lerp with a scalar weight.
 //   rest = 1 - weight
-//   size = abs(weight)
-//   w = copysign(max(size, smallest_subnormal), weight)
-//   reach = inf if size < smallest_subnormal else 0
-//   at_a = weight == 0 or abs(b) < reach
-//   at_b = weight == 1
 //   toward_b = abs(a) <= abs(b)
 //   near = a if toward_b else b
 //   far = b if toward_b else a
-//   t = w if toward_b else rest
+//   t = weight if toward_b else rest
 //   z = near + t * (far - near)
 //   beyond = z > far if far > 0 else z < far
 //   rounded = epsilon > 0.0001
 //   kept = t != 1 and beyond == (t > 1)
 //   between = z if rounded or kept or isnan(z) else far
-//   mixed = a * rest + b * w
-//   y = b if at_b else a if at_a or a == b else mixed if (a < 0) != (b < 0) else between
+//   mixed = a * rest + b * weight
+//   y = b if weight == 1 else a if weight == 0 or a == b else mixed if (a < 0) != (b < 0) else between
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -27,28 +22,24 @@ using A = baracuda::compute_t<T>;
 
 struct Formula {
     A rest;  // 1 - weight
-    A size;  // abs(weight)
     A weight;
-    bool flag0;  // weight == 0
-    bool at_b;  // weight == 1
+    bool flag0;  // weight == 1
+    bool flag1;  // weight == 0
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A a = in[0];
         const A b = in[1];
-        const A w = baracuda::copysign(baracuda::max(size, A(baracuda::limits<A>::smallest_subnormal)), weight);
-        const A reach = size < A(baracuda::limits<A>::smallest_subnormal) ? baracuda::inf<A> : A(0);
-        const bool at_a = flag0 | (baracuda::abs(b) < reach);
         const bool toward_b = baracuda::abs(a) <= baracuda::abs(b);
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
-        const A t = toward_b ? w : rest;
+        const A t = toward_b ? weight : rest;
         const A z = near + t * (far - near);
         const bool beyond = far > A(0) ? z > far : z < far;
         const bool rounded = A(baracuda::limits<T>::epsilon) > A(0.0001);
         const bool kept = (t != A(1)) & (beyond == (t > A(1)));
         const A between = (rounded | kept | baracuda::isnan(z)) ? z : far;
-        const A mixed = a * rest + b * w;
-        out[0] = at_b ? b : ((at_a | (a == b)) ? a : ((a < A(0)) != (b < A(0)) ? mixed : between));
+        const A mixed = a * rest + b * weight;
+        out[0] = flag0 ? b : ((flag1 | (a == b)) ? a : ((a < A(0)) != (b < A(0)) ? mixed : between));
     }
 };
 

@@ -1,4 +1,6 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
+//   factor = 1 if bound == 0 else beta
+//   above = fma(x, factor, -min(bound, 2000)) > 0
 //   size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
 //   rate = beta * 1.4426950408889634
 //   z = element_decay(size, beta, rate)
@@ -6,7 +8,7 @@
 //   down = 1 if beta <= 1 else 8.673617379884035e-19
 //   rest = 8.673617379884035e-19 / down / beta
 //   more = 1 / beta if epsilon > 0.0001 else rest
-//   y = x if x > min(bound, 2000) / beta else fma(tail if epsilon > 0.0001 else tail * down, more, max(x, 0))
+//   y = x if above else fma(tail if epsilon > 0.0001 else tail * down, more, max(x, 0))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -19,22 +21,24 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor0;  // 2000 / beta
+    A factor;  // 1 if bound == 0 else beta
+    A factor0;  // -min(bound, 2000)
+    A factor1;  // 2000 / beta
     A rate;  // beta * 1.4426950408889634
     A beta;
     A down;  // 1 if beta <= 1 else 8.673617379884035e-19
     A rest;  // 8.673617379884035e-19 / down / beta
-    A factor1;  // 1 / beta
-    A factor2;  // min(bound, 2000) / beta
+    A factor2;  // 1 / beta
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
+        const bool above = baracuda::fma(x, factor, factor0) > A(0);
         const A size = A(baracuda::limits<T>::epsilon) > A(0.0001) ? baracuda::abs(x)
-            : baracuda::min(baracuda::abs(x), factor0);
+            : baracuda::min(baracuda::abs(x), factor1);
         const A z = baracuda::element_decay<T>(size, beta, rate);
         const A tail = baracuda::element_lifted_decay<T>(baracuda::element_log1p_ratio<T>(z), size, beta, rate);
-        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor1 : rest;
-        out[0] = x > factor2 ? x : baracuda::fma(A(baracuda::limits<T>::epsilon) > A(0.0001) ? tail : tail * down, more,
+        const A more = A(baracuda::limits<T>::epsilon) > A(0.0001) ? factor2 : rest;
+        out[0] = above ? x : baracuda::fma(A(baracuda::limits<T>::epsilon) > A(0.0001) ? tail : tail * down, more,
             baracuda::max(x, A(0)));
     }
 };

@@ -1,9 +1,11 @@
 // softplus_backward: gradients of log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for
 // none.
+//   factor = 1 if bound == 0 else beta
+//   above = fma(x, factor, -min(bound, 2000)) > 0
 //   v = x * beta
 //   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
 //   r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
-//   dx = dy if x > min(bound, 2000) / beta else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
+//   dx = dy if above else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -15,19 +17,20 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
+    A factor;  // 1 if bound == 0 else beta
+    A factor0;  // -min(bound, 2000)
     A beta;
-    A factor0;  // min(bound, 2000) / beta
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
+        const bool above = baracuda::fma(x, factor, factor0) > A(0);
         const A v = x * beta;
         const A low = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(v) > A(2000))) ? A(0)
             : baracuda::fma(-baracuda::abs(x), beta, baracuda::abs(v));
         const A r = baracuda::element_inverse<T>(A(1)
             + baracuda::element_exp_product<T>(A(1), A(1), -baracuda::abs(v), low));
-        out[0] = x > factor0 ? dy : (x >= A(0) ? dy * r
-            : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(v), low));
+        out[0] = above ? dy : (x >= A(0) ? dy * r : baracuda::element_exp_product<T>(dy, r, -baracuda::abs(v), low));
     }
 };
 

@@ -1,8 +1,7 @@
 // squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   none = sqrt(b) < smallest_subnormal
-//   places = floor(log2(max(b, 5.0e-324)) / 2)
+//   places = 0 if b == 0 else floor(log2(b) / 2)
 //   below = 2 ** places
-//   scale = 2 ** min(-24 - places, 125)
+//   scale = 2 ** (-24 - places)
 //   z = abs(x) * scale
 //   far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
 //   square = fma(z, z, b * scale * scale)
@@ -10,7 +9,7 @@
 //   q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
 //   size = fma(root, 0.5 / scale, abs(x) / 2) if isfinite(square) else abs(x)
 //   wide = size if x >= 0 else q * below
-//   y = max(x, 0) if none else wide
+//   y = max(x, 0) if b == 0 else wide
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -22,26 +21,25 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor0;  // sqrt(b)
     A below;  // 2 ** places
-    A scale;  // 2 ** min(-24 - places, 125)
-    A factor1;  // b * scale * scale
-    A factor2;  // b / below / 2 * scale
-    A factor3;  // 0.5 / scale
+    A scale;  // 2 ** (-24 - places)
+    A factor0;  // b * scale * scale
+    A factor1;  // b / below / 2 * scale
+    A factor2;  // 0.5 / scale
+    bool flag0;  // b == 0
 
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
-        const bool none = factor0 < A(baracuda::limits<A>::smallest_subnormal);
         const A z = baracuda::abs(x) * scale;
         const bool far = (A(baracuda::limits<T>::epsilon) < A(0.0001)) & (z > A(2.5e-10)
             / A(baracuda::limits<A>::smallest_subnormal));
-        const A square = baracuda::fma(z, z, factor1);
+        const A square = baracuda::fma(z, z, factor0);
         const A root = baracuda::isfinite(square) ? baracuda::element_root<T>(square) : z;
-        const A q = far ? A(0) : baracuda::element_quotient<T>(factor2, root + z);
-        const A size = baracuda::isfinite(square) ? baracuda::fma(root, factor3, baracuda::abs(x) / A(2))
+        const A q = far ? A(0) : baracuda::element_quotient<T>(factor1, root + z);
+        const A size = baracuda::isfinite(square) ? baracuda::fma(root, factor2, baracuda::abs(x) / A(2))
             : baracuda::abs(x);
         const A wide = x >= A(0) ? size : q * below;
-        out[0] = none ? baracuda::max(x, A(0)) : wide;
+        out[0] = flag0 ? baracuda::max(x, A(0)) : wide;
     }
 };
 

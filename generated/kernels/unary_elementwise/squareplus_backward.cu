@@ -1,8 +1,7 @@
 // squareplus_backward: gradients of half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
-//   none = sqrt(b) < smallest_subnormal
-//   places = floor(log2(max(b, 5.0e-324)) / 2)
+//   places = 0 if b == 0 else floor(log2(b) / 2)
 //   below = 2 ** places
-//   scale = 2 ** min(-24 - places, 125)
+//   scale = 2 ** (-24 - places)
 //   z = abs(x) * scale
 //   far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
 //   square = fma(z, z, b * scale * scale)
@@ -11,7 +10,8 @@
 //   p = element_quotient(below * scale, 1 if far else root)
 //   slope = p if x < 0 else fma(-p, q, 1)
 //   rest = q if x < 0 else 1
-//   dx = dy * slope * rest if not none else dy if x > 0 else 0 * dy if x < 0 else nan
+//   bent = dy if x > 0 else 0 * dy if x < 0 else dy / 2 + x
+//   dx = dy * slope * rest if b > 0 else bent
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -23,26 +23,26 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor0;  // sqrt(b)
-    A scale;  // 2 ** min(-24 - places, 125)
-    A factor1;  // b * scale * scale
-    A factor2;  // b / below / 2 * scale
-    A factor3;  // below * scale
+    A scale;  // 2 ** (-24 - places)
+    A factor0;  // b * scale * scale
+    A factor1;  // b / below / 2 * scale
+    A factor2;  // below * scale
+    bool flag0;  // b > 0
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const bool none = factor0 < A(baracuda::limits<A>::smallest_subnormal);
         const A z = baracuda::abs(x) * scale;
         const bool far = (A(baracuda::limits<T>::epsilon) < A(0.0001)) & (z > A(2.5e-10)
             / A(baracuda::limits<A>::smallest_subnormal));
-        const A square = baracuda::fma(z, z, factor1);
+        const A square = baracuda::fma(z, z, factor0);
         const A root = baracuda::isfinite(square) ? baracuda::element_root<T>(square) : z;
-        const A q = far ? A(0) : baracuda::element_quotient<T>(factor2, root + z);
-        const A p = baracuda::element_quotient<T>(factor3, far ? A(1) : root);
+        const A q = far ? A(0) : baracuda::element_quotient<T>(factor1, root + z);
+        const A p = baracuda::element_quotient<T>(factor2, far ? A(1) : root);
         const A slope = x < A(0) ? p : baracuda::fma(-p, q, A(1));
         const A rest = x < A(0) ? q : A(1);
-        out[0] = !none ? dy * slope * rest : (x > A(0) ? dy : (x < A(0) ? A(0) * dy : baracuda::nan<A>));
+        const A bent = x > A(0) ? dy : (x < A(0) ? A(0) * dy : dy / A(2) + x);
+        out[0] = flag0 ? dy * slope * rest : bent;
     }
 };
 
