@@ -364,6 +364,14 @@ _TABLE = (
             ("acosh", plain("arccosh"), "inverse hyperbolic cosine"),
         )
     ),
+    _element(
+        "element_log_ndtr",
+        1,
+        1,
+        specials.log_ndtr,
+        "log(ndtr(x)), accurate in both tails",
+        "element_logs.cuh",
+    ),
     _element("element_lgamma", 1, 1, numeric.lgamma, "log(|gamma(x)|)", "lgamma.cuh"),
     _element(
         "element_quotient", 2, 2, numeric.quotient, "x / y, both finite, where 2**-120 <= abs(y) <= 2**120"

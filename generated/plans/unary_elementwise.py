@@ -277,7 +277,7 @@ class UnaryPlan(Plan):
         y = ndtr(x)
 
     LOG_NDTR (f16, bf16, f32, f64): logarithm of ndtr, accurate in both tails
-        y = log_ndtr(x)
+        y = element_log_ndtr(x)
 
     NDTRI (f16, bf16, f32, f64): inverse of ndtr, NaN outside of 0 to 1
         y = ndtri(x)
@@ -1296,6 +1296,7 @@ class UnaryPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=4,
         ),
         UnaryKind.NDTRI: OpRecord(
             name="ndtri",

@@ -1,8 +1,8 @@
 // Functions to the precision of an element type T: of f16 and bf16 the compute type holds many more digits than a result
 // shows, so that they get shorter polynomials and one instruction where one is.
 //
-// In 16 bits they are within 2^-13 of the exact value, relatively, in bf16 some within 2^-10.6; in f32 and f64 within two last
-// places, of erfc three. Nothing branches.
+// In 16 bits they are within 2^-13 of the exact value, relatively, in bf16 some within 2^-10; in f32 and f64 within two last
+// places, of erfc three, of log_ndtr four. Nothing branches.
 #pragma once
 #include <baracuda/normal.cuh>
 #include <baracuda/storage.cuh>
@@ -32,27 +32,25 @@ BARACUDA_FN float lifted_power(float count) { return exp2_normal(count + 60.0f);
 
 // 1 / x, in 16 bits to within some last places of f32, for an x between 2^-120 and 2^120 in magnitude.
 template <class T> BARACUDA_FN compute_t<T> element_inverse(compute_t<T> x) {
-#if BARACUDA_ON_DEVICE
-    if constexpr (is_short<T>) {
-        float y;
-        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-        return y;
-    }
-#endif
-    return inverse_of_normal(x);
+    if constexpr (is_short<T>) return rough_inverse(x);
+    else return inverse_of_normal(x);
 }
 
 // x / y of two finite numbers, with the same range of y: Newton's step on the quotient spares a rounding.
 template <class T> BARACUDA_FN compute_t<T> element_quotient(compute_t<T> x, compute_t<T> y) {
 #if BARACUDA_ON_DEVICE
     if constexpr (sizeof(compute_t<T>) == 4) {
-        float inverse;
-        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
-        const float near = x * inverse;
+        const float inverse = rough_inverse(y), near = x * inverse;
         return is_short<T> ? near : fma(fma(-y, near, x), inverse, near);
     }
 #endif
     return x / y;
+}
+
+// The same in f32 as a near value and what it lacks.
+BARACUDA_FN Rounded<float> parted_quotient(float x, float y) {
+    const float inverse = rough_inverse(y), near = x * inverse;
+    return {near, fma(-y, near, x) * inverse};
 }
 
 // x * y * exp(power + low) for a power of at most 0, or of at most 25 beside an x that is no extreme. The exponential comes in
@@ -297,22 +295,29 @@ template <class T> BARACUDA_FN compute_t<T> element_erfc(compute_t<T> x) {
     }
 }
 
-// x - a * ndtr(-a) for 0 <= a <= 60: less exp(-a^2 / 2) times a times Mills' ratio over sqrt(2 pi), which changes slowly. In 16 bits
-// that is a minimax fraction for a <= 14.6, where the exponential has left nothing; 2^8 lifts the exponential to a normal
-// number wherever there is a result. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that is ever less beside it, written as one fraction,
-// whose parts share the rounding of one polynomial; 7/8 keeps both below a power of two for a small a.
+// Mills' ratio, ndtr(-a) exp(a^2 / 2), times a constant, in 16 bits: a minimax fraction for a <= 14.6, where the exponential
+// has left nothing of the tail.
+struct Fraction {
+    float over, under;
+};
+template <class T> BARACUDA_FN Fraction short_mills(float a, float factor) {
+    if constexpr (is_same<T, bf16>) {
+        return {polynomial(a, 0.4996879f * factor, 0.16058276f * factor, 2.4550306e-4f * factor),
+                polynomial(a, 1.0f, 1.1076185f, 0.41874012f)};
+    } else {
+        return {polynomial(a, 0.50001255f * factor, 0.27912911f * factor, 0.06288861f * factor),
+                polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f)};
+    }
+}
+
+// x - a * ndtr(-a) for 0 <= a <= 60: less exp(-a^2 / 2) times a times Mills' ratio, which changes slowly. In 16 bits 2^8 lifts
+// the exponential to a normal number wherever there is a result. In f32 the ratio's inverse is sqrt(2 pi) a and a quotient that
+// is ever less beside it, written as one fraction, whose parts share the rounding of one polynomial; 7/8 keeps both below a
+// power of two for a small a.
 template <class T> BARACUDA_FN compute_t<T> element_less_tail_moment(compute_t<T> x, compute_t<T> a) {
     if constexpr (is_short<T>) {
-        constexpr float low = 0x1p-8f;
-        float over, under;
-        if constexpr (is_same<T, bf16>) {
-            over = polynomial(a, 0.4996879f * low, 0.16058276f * low, 2.4550306e-4f * low);
-            under = polynomial(a, 1.0f, 1.1076185f, 0.41874012f);
-        } else {
-            over = polynomial(a, 0.50001255f * low, 0.27912911f * low, 0.06288861f * low);
-            under = polynomial(a, 1.0f, 1.3569188f, 0.70460833f, 0.15747062f);
-        }
-        return fma(-element_quotient<T>(a * over, under), exp2_normal(fma(a, a * -0.72134752f, 8.0f)), x);
+        const Fraction mills = short_mills<T>(a, 0x1p-8f);
+        return fma(-element_quotient<T>(a * mills.over, mills.under), exp2_normal(fma(a, a * -0.72134752f, 8.0f)), x);
     } else if constexpr (sizeof(a) == 4) {
         const float over = polynomial(a, 1.75f, 1.1041527f, 0.36497396f, 0.065614894f, 0.0054929634f);
         const float under = polynomial(a, 0.875f, 0.95057726f, 0.49586505f, 0.14975172f, 0.026187226f, 0.0021911638f);

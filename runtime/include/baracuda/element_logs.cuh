@@ -5,6 +5,17 @@
 
 namespace baracuda {
 
+// log2(x) of a normal number by the instruction.
+BARACUDA_FN float log2_normal(float x) {
+#if BARACUDA_ON_DEVICE
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return ::log2f(x);
+#endif
+}
+
 // Logarithms to the bases 2, e and 10.
 template <class T> BARACUDA_FN compute_t<T> element_log2(compute_t<T> x) {
 #if BARACUDA_ON_DEVICE
@@ -72,6 +83,44 @@ template <class T> BARACUDA_FN compute_t<T> element_log_odds(compute_t<T> x) {
         const F odds = x / rest, missed = fma(-odds, rest, x) - odds * (F(1) - rest - x);
         const F y = fma(missed, F(1) / max(x, F(0.25)), log(odds));
         return abs(x - F(0.5)) > F(0.5) ? nan<F> : rest == F(0) ? inf<F> : y;
+    }
+}
+
+// log(ndtr(x)): below 0 log(m) - x^2 / 2 for Mills' ratio m, elsewhere log(1 - tail). In f32 both are log(whole + part) for a whole
+// of 0 or 1, the part not rounded to their sum's places. From -2^15 on down no logarithm counts beside the square.
+template <class T> BARACUDA_FN compute_t<T> element_log_ndtr(compute_t<T> x) {
+    if constexpr (sizeof(x) == 8) return log_ndtr(x);
+    else {
+        const bool is_below = x < 0.0f;
+        const float a = min(abs(x), 0x1p15f);
+        if constexpr (is_short<T>) {
+            // 2^8 keeps the exponential a normal number; far up, where the instruction's error shows, the series takes two terms.
+            const Fraction mills = short_mills<T>(a, 1.0f);
+            const float ratio = element_quotient<T>(mills.over, mills.under);
+            const float tail = ratio * exp2_normal(fma(a, a * -0.72134752f, 8.0f)) * 0x1p-8f;
+            const float log = log2_normal(is_below ? ratio : 1.0f - tail) * 0.6931472f;
+            const float y = is_below ? fma(x * -0.5f, x, log) : log;
+            return x > 2.5f ? fma(tail, tail * -0.5f, -tail) : y;
+        } else {
+            // Twice the ratio, the inverse of a + over / under as one fraction; whole and part are twice theirs, too.
+            const float over = polynomial(a, 0.738255f, 0.4916127f, 0.2371049f, 0.07450079f, 0.014788211f, 0.0014760965f);
+            const float under = polynomial(a, 0.738255f, 0.6408253f, 0.2657674f, 0.058356937f, 0.0058275596f);
+            const Rounded<float> parts = parted_quotient(under, fma(a, under, over));
+            const float ratio = parts.value + parts.rest;
+            const WholeExponential e = whole_decay(a, a * 0.5f, a * 0.72134752f);
+            const float tail = parts.value + fma(ratio, e.less_one, parts.rest);
+            const float part = is_below ? ratio : tail * lifted_power(e.count) * -0x1p-60f;
+            const float whole = is_below ? 0.0f : 2.0f;
+            // Their sum is 2^(power + 1) (1 + rest) for a rest from -0.395 to 0.21.
+            const u32 power = (bit_cast<u32>(whole + part) - 0x3f9ae148u) & 0xff800000u;
+            const float scale = bit_cast<float>(0x3f000000u - power);
+            const float rest = fma(part, scale, fma(whole, scale, -1.0f));
+            const float curve = polynomial(
+                rest, -0.50000066f, 0.3333313f, -0.24988875f, 0.20030081f, -0.17105813f, 0.12880985f, -0.07897359f,
+                0.30744085f);
+            const float log = fma(rest * rest, curve, fma(float(i32(power)), 0x1.62e43p-24f, rest));
+            return is_below ? fma(x * -0.5f, x, log) : log;
+        }
     }
 }
 

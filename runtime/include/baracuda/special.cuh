@@ -76,11 +76,20 @@ template <class F> BARACUDA_FN F times_exp(Rounded<F> factor, F high, F low) {
     return times_power(factor.value + fma(factor.value, e.less_one, factor.rest), e.power);
 }
 
-// 1 / x for an x between 2^-125 and 2^125: the division's own steps on the device, without its branches.
-BARACUDA_FN float inverse_of_normal(float x) {
+// 1 / x for an x between 2^-125 and 2^125: within a last place, by one instruction, and by the division's own steps on the
+// device, without its branches.
+BARACUDA_FN float rough_inverse(float x) {
 #if BARACUDA_ON_DEVICE
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return 1.0f / x;
+#endif
+}
+BARACUDA_FN float inverse_of_normal(float x) {
+#if BARACUDA_ON_DEVICE
+    const float y = rough_inverse(x);
     return fma(y, fma(-x, y, 1.0f), y);
 #else
     return 1.0f / x;
