@@ -62,15 +62,14 @@ def folded(
     if not _fit_f32(op, scalars):
         beyond = {name: value for name, value in numbers.items() if _overflows(value)}
         what = "a number that fits" if beyond else "numbers from which nothing follows that is beyond"
-        got = beyond or _at_fault(op, desc, rounded) or numbers
+        got = beyond or {name: numbers[name] for name in _at_fault(op, desc, rounded)} or numbers
         raise InvalidProblem(f"{plan}: {_said(got)}, want {what} {where}")
     return scalars
 
 
-def _at_fault(op: OpRecord, desc: Any, numbers: dict[str, float]) -> dict[str, float]:
+def _at_fault(op: OpRecord, desc: Any, numbers: dict[str, float]) -> list[str]:
     """The numbers of which each would leave all scalars in f32 were it 1."""
-    changed = {name: _WithNumbers(desc, {**numbers, name: 1.0}) for name in numbers}
-    return {name: numbers[name] for name, other in changed.items() if _fit_f32(op, op.fold(other))}
+    return [name for name in numbers if _fit_f32(op, op.fold(_WithNumbers(desc, {**numbers, name: 1.0})))]
 
 
 def _fit_f32(op: OpRecord, scalars: tuple[float | bool | int, ...]) -> bool:

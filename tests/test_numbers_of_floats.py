@@ -1,4 +1,4 @@
-"""Numbers of a descriptor beside f32 and 16 bits: each is the f32 number that is nearest, in whatever follows."""
+"""Numbers of a descriptor beside f32 and 16 bits: each is the nearest f32 number, in whatever follows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ CASES = [
     pytest.param(op, direction, id=op.stem(direction))
     for op in checkout_spec().ops.values()
     for direction in op.programs
-    if narrowed(op, direction) and "f32" in op.dtypes_of(direction) and op.name != "powi"  # whole numbers alone
+    if narrowed(op, direction)
+    and "f32" in op.dtypes_of(direction)
+    and op.name != "powi"  # whole numbers alone
 ]
 
 
@@ -39,7 +41,7 @@ def test_the_nearest_f32_number_counts(spec, backend, op, direction, dtype):
     sources = narrowed(op, direction)
     given = {name: problem.fields[name] * NUDGE for name in sources}
     if all(value == problem.fields[name] for name, value in given.items()):  # 0 and infinities
-        given = {name: 0.3 for name in sources}
+        given = dict.fromkeys(sources, 0.3)
     nearest = {name: float(np.float32(value)) for name, value in given.items()}
     assert given != nearest
     inputs = verify.inputs_for(problem, "wide", 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import math
 import re
 import textwrap
 from dataclasses import dataclass, replace
@@ -298,12 +299,19 @@ def test_numbers_that_the_op_excludes(backend, good, op, direction):
 
 def narrowed_numbers(op, direction):
     """Fields with a number that kernels take in the compute type, and all that is folded from these."""
-    values = [value for value in op.programs[direction].attributes if value.kind == "compute"]
-    read = {name for value in values for name in free_names(value.value)}
+    values = [*op.programs[direction].folded_lets, *op.programs[direction].attributes]
+    read = {name for value in values if value.kind == "compute" for name in free_names(value.value)}
     fields = op.family.fields(direction)
     names = {a.name: a.source for a in op.attributes if a.source in fields}
     numbers = {names[name] for name in read & {*names} if fields[names[name]].type == "f64"}
     return [(sorted(numbers), names, values)] if numbers else []
+
+
+def in_f32(number):
+    """The nearest f32 number, where there is one."""
+    if not isinstance(number, float) or not math.isfinite(number) or abs(number) > 3.4028235677973362e38:
+        return number
+    return float(np.float32(number))
 
 
 @each_program(where=narrowed_numbers)
@@ -316,10 +324,11 @@ def test_numbers_beyond_the_compute_type(backend, good, op, direction):
             desc = good.problem.descriptor(**{name: value})
             if list(cls.violations(desc)):
                 continue
-            given = {key: getattr(desc, source) for key, source in names.items()}
+            given = {key: in_f32(getattr(desc, source)) for key, source in names.items()}
             for value_of in values:  # which may read those before them
-                given[value_of.name] = float(evaluate(value_of.value, given))
-            folded = [given[value_of.name] for value_of in values]
+                given[value_of.name] = evaluate(value_of.value, given)
+            shown = op.programs[direction].attributes
+            folded = [float(given[value_of.name]) for value_of in shown if value_of.kind == "compute"]
             with np.errstate(over="ignore"):
                 beyond = np.isinf(np.float32(folded)) & np.isfinite(folded)
             if not np.any(beyond):
