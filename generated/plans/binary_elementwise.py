@@ -1449,6 +1449,7 @@ class BinaryBackwardPlan(Plan):
             sum_inputs={
                 "da": ("dy", "b"),
             },
+            packs=4,
         ),
         BinaryKind.MINIMUM: OpRecord(
             name="minimum_backward",
@@ -1575,6 +1576,8 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            packs=2,
+            half_packs=2,
         ),
         BinaryKind.XLOG1PY: OpRecord(
             name="xlog1py_backward",
@@ -1593,6 +1596,8 @@ class BinaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            packs=2,
+            half_packs=2,
         ),
     }
 

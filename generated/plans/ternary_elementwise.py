@@ -515,6 +515,7 @@ class TernaryBackwardPlan(Plan):
                 "da": ("dy",),
                 "db": ("dy", "c"),
             },
+            packs=2,
         ),
     }
 

@@ -1297,6 +1297,7 @@ class UnaryPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             packs=4,
+            half_packs=2,
         ),
         UnaryKind.NDTRI: OpRecord(
             name="ndtri",
@@ -2144,6 +2145,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 8.0, "f64": 5.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.ASIN: OpRecord(
             name="asin_backward",
@@ -2161,6 +2163,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.ACOS: OpRecord(
             name="acos_backward",
@@ -2178,6 +2181,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.ATAN: OpRecord(
             name="atan_backward",
@@ -2263,6 +2267,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            half_packs=2,
         ),
         UnaryKind.ACOSH: OpRecord(
             name="acosh_backward",
@@ -2536,6 +2541,8 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 5.0},
             contraction=False,
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.ERFCX: OpRecord(
             name="erfcx_backward",
@@ -2673,6 +2680,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            packs=2,
         ),
         UnaryKind.I1: OpRecord(
             name="i1_backward",
@@ -2708,6 +2716,7 @@ class UnaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             scale={"dx": "abs(exact) + abs(dy) / (1 + abs(x))"},
+            packs=2,
         ),
         UnaryKind.SINC: OpRecord(
             name="sinc_backward",
@@ -2726,6 +2735,8 @@ class UnaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             scale={"dx": "abs(exact) + abs(dy) * min(abs(x), 2 / abs(x))"},
+            packs=2,
+            half_packs=2,
         ),
         UnaryKind.ENTR: OpRecord(
             name="entr_backward",
@@ -2744,6 +2755,7 @@ class UnaryBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             scale={"dx": "abs(dy) * (abs(log(x)) + 1)"},
+            half_packs=2,
         ),
         UnaryKind.GELU: OpRecord(
             name="gelu_backward",
@@ -2838,6 +2850,7 @@ class UnaryBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 5.0},
             contraction=False,
+            half_packs=2,
         ),
     }
 

@@ -28,7 +28,7 @@ using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(log_ndtr, contig, 256, Contig) {
-    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 4, T>(p.operands, p.formula);
+    baracuda::map_contig_packs<sizeof(T) == 2 ? 2 : 4, T>(p.operands, p.formula);
 }
 BARACUDA_KERNEL(log_ndtr, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
