@@ -157,6 +157,12 @@ def test_a_number_that_vanishes_is_judged_as_0(backend, dtype):
     np.testing.assert_array_equal(y, [2, 3])
 
 
+def test_a_number_that_is_refused_is_named_alone(backend):
+    message = "UnaryParamPlan: param is 1e-37, want numbers from which nothing follows that is beyond f32"
+    with pytest.raises(InvalidProblem, match=message):
+        results(backend, "softplus", "forward", "f32", {"x": [1]}, param=1e-37, param2=20.0)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("bound", [20.0, 1.0, 2.5])
 def test_softplus_compares_the_exact_product_with_its_bound(backend, bound, dtype):

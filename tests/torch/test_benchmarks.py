@@ -596,7 +596,7 @@ def test_bounds_are_those_of_the_spec(module: Any, direction: str, output: str) 
     tensors_of = {"x": values, "exact": values[::-1].copy(), "dy": rng.uniform(0.5, 2, len(values))}
     compared = 0
     for problem in module("accuracy").problems_of(load_spec(None), (), "f32", direction):
-        env = {**module("accuracy").numbers_of(problem), **tensors_of}
+        env = {**problem.numbers(), **tensors_of}
         for expr in filter(None, (problem.op.scale.get(output), problem.op.holds.get(output))):
             compared += 1
             known = {name: env[name] for name in free_names(expr)}
