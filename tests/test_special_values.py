@@ -125,6 +125,39 @@ def test_special_gradients(spec, backend, op, direction, dtype):
         check(spec, backend, problem, values)
 
 
+INF, NAN = np.inf, np.nan
+
+#: An op, the descriptor's numbers, operands, and gradients beside a dy of 1 unless it is given.
+KNOWN_GRADIENTS = [
+    ("clamp_scalar", {"param": NAN, "param2": 1}, {"x": [2, 0.5, NAN]}, {"dx": [0, 0, 0]}),
+    ("clamp_scalar", {"param": -1, "param2": NAN}, {"x": [2, 0.5, -2]}, {"dx": [0, 0, 0]}),
+    ("clamp_scalar", {"param": -1, "param2": 1}, {"x": [NAN, INF, 1]}, {"dx": [0, 0, 1]}),
+    (
+        "clamp_tensor",
+        {},
+        {"a": [2, 0.5, 2, 0.5, NAN], "b": [NAN, NAN, 1, 1, 0], "c": [1, -1, NAN, NAN, 1]},
+        {"da": [0] * 5, "db": [0] * 5, "dc": [1, 1, 0, 0, 0]},
+    ),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize(
+    ("name", "numbers", "operands", "want"),
+    [pytest.param(*case, id=f"{place}-{case[0]}") for place, case in enumerate(KNOWN_GRADIENTS)],
+)
+def test_what_numerics_md_says_of_gradients(spec, backend, dtype, name, numbers, operands, want):
+    """Not by the reference, which may have the formula's mistake."""
+    shape = (len(next(iter(operands.values()))),)
+    problem = verify.Problem(spec.ops[name], "backward", dtype, {"shape": shape, **numbers})
+    given = {"dy": np.ones(shape), **operands}
+    values = {key: verify.rounded(np.array(value, np.longdouble), dtype) for key, value in given.items()}
+    got = verify.run(backend, problem, values)
+    for key, gradients in want.items():
+        rounded = verify.rounded(np.array(gradients, np.longdouble), dtype)
+        np.testing.assert_array_equal(verify.widened(got[key]), verify.widened(rounded))
+
+
 @each_op(dtypes=["f16", "bf16"])
 def test_all_65536_patterns_as_each_operand(spec, backend, op, direction, dtype):
     """Every value of a 16-bit kind, alone in its row where there are rows, beside one, zero and itself."""

@@ -354,7 +354,7 @@ class TernaryBackwardPlan(Plan):
 
     CLAMP (f16, bf16, f32, f64): a between b and c, which is c where b is above c; a has the gradient at
         both
-        da = 0 if a < b or a > c else dy
+        da = dy if a >= b and a <= c else 0
         db = dy if a < b and b < c else 0
         dc = dy if a > c or b > c else 0
 

@@ -3929,7 +3929,7 @@ class UnaryParamBackwardPlan(Plan):
     CLAMP (f16, bf16, f32, f64): x between low and high, with gradient 1 at both
         low = param (-inf unless given)
         high = param2 (inf unless given)
-        dx = 0 if x < low or x > high else dy
+        dx = dy if x >= low and x <= high else 0
 
     HARDSHRINK (f16, bf16, f32, f64): x, and 0 up to lambd on both sides
         lambd = param (0.5 unless given)

@@ -40,7 +40,6 @@ OURS: dict[str, dict[str, Any]] = {
     "xlogy": {"db": lambda a, b: (a == 0) & (b == 0)},  # 0 is constant in b
     "xlog1py": {"db": lambda a, b: (a == 0) & (b == -1)},
     "heaviside": {"y": lambda a, b: np.isnan(a)},  # NaN goes through
-    "clamp_tensor": {"da": lambda a, b, c: np.isnan(a) | np.isnan(b) | np.isnan(c)},  # NaN goes through
     # Exact at both ends whatever the other is, and infinities as the exact result has them.
     "lerp_tensor": {"y": lambda a, b, c: ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))},
 }
@@ -135,3 +134,22 @@ def test_other_dtypes(name: str, dtype: str) -> None:
     error = (y.double() - want).abs()[fits]
     assert (error <= bound * torch.maximum(want.abs(), terms if op.scale else want.abs())[fits] + 1e-37).all()
     assert torch.equal(y.isnan(), want.isnan())
+
+
+def test_clamp_with_numbers() -> None:
+    """Its gradients too, beside bounds that are crossed or NaN."""
+    x = torch.tensor(VALUES, dtype=torch.float64, requires_grad=True)
+    for low, high in itertools.product((NAN, -INF, -1.0, 0.5, INF), repeat=2):
+        fields: dict[str, Any] = {"kind": "clamp", "shape": tuple(x.shape), "element": "f64"}
+        fields |= {"param": low, "param2": high}
+        y, dx = torch.empty_like(x), torch.empty_like(x)
+        forward = bc.UnaryParamPlan.select(bc.Stream.host(), bc.UnaryParamDescriptor(**fields))
+        forward(x=x.detach(), y=y.detach())
+        backward = bc.UnaryParamBackwardPlan.select(
+            bc.Stream.host(), bc.UnaryParamBackwardDescriptor(**fields)
+        )
+        backward(dy=torch.ones_like(x), x=x.detach(), dx=dx.detach())
+        want = torch.clamp(x, low, high)
+        (gradient,) = torch.autograd.grad(want.sum(), x)
+        torch.testing.assert_close(y.detach(), want.detach(), rtol=0, atol=0, equal_nan=True)
+        torch.testing.assert_close(dx.detach(), gradient, rtol=0, atol=0)

@@ -1,5 +1,5 @@
 // clamp_tensor_backward: gradients of a between b and c, which is c where b is above c; a has the gradient at both.
-//   da = 0 if a < b or a > c else dy
+//   da = dy if a >= b and a <= c else 0
 //   db = dy if a < b and b < c else 0
 //   dc = dy if a > c or b > c else 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -18,7 +18,7 @@ struct Formula {
         const A a = in[1];
         const A b = in[2];
         const A c = in[3];
-        out[0] = ((a < b) | (a > c)) ? A(0) : dy;
+        out[0] = ((a >= b) & (a <= c)) ? dy : A(0);
         out[1] = ((a < b) & (b < c)) ? dy : A(0);
         out[2] = ((a > c) | (b > c)) ? dy : A(0);
     }

@@ -1,5 +1,5 @@
 // clamp_scalar_backward: gradients of x between low and high, with gradient 1 at both.
-//   dx = 0 if x < low or x > high else dy
+//   dx = dy if x >= low and x <= high else 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,7 +16,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        out[0] = ((x < low) | (x > high)) ? A(0) : dy;
+        out[0] = ((x >= low) & (x <= high)) ? dy : A(0);
     }
 };
 
