@@ -129,6 +129,8 @@ INF, NAN = np.inf, np.nan
 
 #: An op, the descriptor's numbers, operands, and gradients beside a dy of 1 unless it is given.
 KNOWN_GRADIENTS = [
+    ("i0", {}, {"x": [INF, -INF, NAN, INF], "dy": [1, 1, 1, 0]}, {"dx": [INF, -INF, NAN, NAN]}),
+    ("i1", {}, {"x": [INF, -INF, NAN, INF], "dy": [1, 1, 1, 0]}, {"dx": [INF, INF, NAN, NAN]}),
     ("clamp_scalar", {"param": NAN, "param2": 1}, {"x": [2, 0.5, NAN]}, {"dx": [0, 0, 0]}),
     ("clamp_scalar", {"param": -1, "param2": NAN}, {"x": [2, 0.5, -2]}, {"dx": [0, 0, 0]}),
     ("clamp_scalar", {"param": -1, "param2": 1}, {"x": [NAN, INF, 1]}, {"dx": [0, 0, 1]}),

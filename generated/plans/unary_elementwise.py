@@ -1767,14 +1767,15 @@ class UnaryBackwardPlan(Plan):
         dx = dy * trigamma(x) if abs(x) > 1.0e-10 else scaled_ratio(dy, 1, x)
 
     I0 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 0
-        dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, i1e(x),
-            abs(x))
+        dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, fma(x,
+            1.0e-30, i1e(x)), abs(x))
 
     I0E (f16, bf16, f32, f64): i0(x) times exp(-|x|)
         dx = dy * i0e_slope(x) if abs(x) < 1.0e+18 else dy * i0e(x) / x * -0.5
 
     I1 (f16, bf16, f32, f64): modified Bessel function of the first kind, order 1
-        dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, i0e(x) - i1e(x) / x, abs(x))
+        dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, max(i0e(x) - i1e(x) / x, 1.0e-30),
+            abs(x))
 
     I1E (f16, bf16, f32, f64): i1(x) times exp(-|x|)
         dx = dy * i1e_slope(x) if abs(x) < 1.0e+18 else dy * i1e(x) / x * -0.5

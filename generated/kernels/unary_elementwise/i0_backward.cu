@@ -1,5 +1,6 @@
 // i0_backward: gradients of modified Bessel function of the first kind, order 0.
-//   dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, i1e(x), abs(x))
+//   dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, fma(x, 1.0e-30,
+//       i1e(x)), abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -17,7 +18,7 @@ struct Formula {
         const A x = in[1];
         out[0] = baracuda::abs(x) < A(1e-10) ? dy * x / A(2)
             : (baracuda::abs(x) < A(20) ? dy * baracuda::i1(x)
-                : baracuda::scaled_exp_product(dy, baracuda::i1e(x), baracuda::abs(x)));
+                : baracuda::scaled_exp_product(dy, baracuda::fma(x, A(1e-30), baracuda::i1e(x)), baracuda::abs(x)));
     }
 };
 

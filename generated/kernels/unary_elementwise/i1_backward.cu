@@ -1,5 +1,5 @@
 // i1_backward: gradients of modified Bessel function of the first kind, order 1.
-//   dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, i0e(x) - i1e(x) / x, abs(x))
+//   dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, max(i0e(x) - i1e(x) / x, 1.0e-30), abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -16,7 +16,8 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         out[0] = baracuda::abs(x) < A(20) ? dy * baracuda::i1_slope(x)
-            : baracuda::scaled_exp_product(dy, baracuda::i0e(x) - baracuda::i1e(x) / x, baracuda::abs(x));
+            : baracuda::scaled_exp_product(dy, baracuda::max(baracuda::i0e(x) - baracuda::i1e(x) / x, A(1e-30)),
+                baracuda::abs(x));
     }
 };
 
