@@ -140,6 +140,16 @@ KNOWN_GRADIENTS = [
         {"a": [2, 0.5, 2, 0.5, NAN], "b": [NAN, NAN, 1, 1, 0], "c": [1, -1, NAN, NAN, 1]},
         {"da": [0] * 5, "db": [0] * 5, "dc": [1, 1, 0, 0, 0]},
     ),
+    ("hardsigmoid", {}, {"x": [NAN, INF, -INF]}, {"dx": [1 / 6, 0, 0]}),
+    ("hardtanh", {}, {"x": [NAN, INF, -INF]}, {"dx": [1, 0, 0]}),
+    ("relu", {}, {"x": [NAN, INF, -INF]}, {"dx": [1, 1, 0]}),
+    ("relu6", {}, {"x": [NAN, INF, -INF]}, {"dx": [1, 0, 0]}),
+    ("abs", {}, {"x": [NAN, INF, -INF]}, {"dx": [NAN, 1, -1]}),
+    ("hardswish", {}, {"x": [NAN, INF, -INF]}, {"dx": [NAN, 1, 0]}),
+    ("rsqrt", {}, {"x": [0.0, -0.0, INF]}, {"dx": [-INF, -INF, -0.0]}),
+    ("acosh", {}, {"x": [-1.25, 1.25, 0.5]}, {"dx": [4 / 3, 4 / 3, NAN]}),
+    ("atanh", {}, {"x": [3, -3, 1]}, {"dx": [-0.125, -0.125, INF]}),
+    ("log", {}, {"x": [-2, 2, NAN]}, {"dx": [-0.5, 0.5, NAN]}),
 ]
 
 
