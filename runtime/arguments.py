@@ -94,8 +94,21 @@ class ArgumentRules:
                 raise InvalidProblem(f"{name}: {rule.name} is given, want None: {why}")
             if tensors[rule.name] is None and holds and why and not rule.optional:
                 raise InvalidProblem(f"{name}: {rule.name} is None, want a tensor: {why}")
+        self._check_results(tensors, surplus)
         self.check_memory(tensors)
         return tensors
+
+    def _check_results(self, tensors: Tensors, surplus: set[str]) -> None:
+        """Refuse a call for nothing: of results that may each be left out, one is wanted."""
+        results = [
+            rule.name
+            for rule in self.tensors
+            if rule.io == "out" and rule.name in self.op.accepted and rule.name not in surplus
+        ]
+        if all(tensors[name] is None for name in results):
+            *others, last = results
+            names = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+            raise InvalidProblem(f"{self.plan}: {names} None, want a tensor for one of them at least")
 
     def check_memory(self, tensors: Tensors) -> None:
         """Bounds, alignment and overlaps: what depends on the addresses."""

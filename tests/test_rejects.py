@@ -486,6 +486,22 @@ def test_missing_and_surplus_arguments(good, op, direction):
             given.check_untouched(good.run.backend)
 
 
+def optional_outputs(op, direction):
+    """The outputs of a direction, if each may be left out."""
+    problem = good_problem(op, direction)
+    rules = op.family.tensors(direction)
+    names = [name for name in problem.outputs() if rules[name].io == "out"]
+    return names if all(rules[name].optional for name in names) else []
+
+
+@each_plan(where=optional_outputs)
+def test_no_result_is_wanted(good, op, direction):
+    """Each may be left out, but not all of them: such a call would do nothing."""
+    nothing = dict.fromkeys(optional_outputs(op, direction))
+    names = " and ".join(", ".join(nothing).rsplit(", ", 1))
+    refused(good, InvalidProblem, f"{names} are None, want a tensor for one of them at least", **nothing)
+
+
 @each_plan()
 def test_objects_that_are_no_arrays(good, op, direction):
     for name in good.problem.tensors():
