@@ -134,7 +134,8 @@ class ArgumentRules:
                 if tensor is None or other == key or other in outputs[:place]:
                     continue
                 may_alias = other not in outputs and self.engine.may_alias(key, other)
-                checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias)
+                why = "" if other in outputs else self.engine.why_apart(key, other)
+                checks.check_no_partial_overlap(out, tensor, key, other, name, inplace=may_alias, why=why)
 
 
 def _check_layout(tensor: TensorRef, rule: TensorRule, plan: str) -> None:

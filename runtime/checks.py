@@ -183,6 +183,7 @@ def check_no_partial_overlap(
     plan: str,
     *,
     inplace: bool = False,
+    why: str = "",
 ) -> None:
     """Raise `InvalidProblem` where the output `out` shares memory with `other`.
 
@@ -195,6 +196,7 @@ def check_no_partial_overlap(
         other_name: the other argument's name.
         plan: the plan's name.
         inplace: true where `out` may be exactly `other`: same pointer, shape and strides.
+        why: what of the problem keeps `out` from being exactly `other`, for the message.
     """
     lowest, end = byte_span(out)
     other_lowest, other_end = byte_span(other)
@@ -212,6 +214,7 @@ def check_no_partial_overlap(
     ):  # fmt: skip
         how = "is exactly" if same else "overlaps a part of"
         wanted = "memory apart, or exactly the same pointer, shape and strides" if inplace else "memory apart"
+        wanted += f", as {why}" if same and why else ""
         raise InvalidProblem(
             f"{argument(out_name, plan)} {how} {other_name}, want {wanted}: "
             f"{out_name} has shape {out.shape} and strides {out.strides}, "

@@ -21,6 +21,7 @@ from devices import (
     turn,
 )
 
+import baracuda as bc
 from baracuda.codegen import verify
 from baracuda.engines import map as map_engine
 from baracuda.engines.tiles import Operand, tiles_for
@@ -322,6 +323,20 @@ def test_in_place(backend, op):
                         if problem.dtype_of(source) != problem.dtype:
                             continue
                         check_in_place(backend, problem, values, {source: layout}, output, want[output])
+
+
+def test_in_place_beside_a_sum():
+    """What is refused for another gradient that is a sum says so, though that gradient is not asked for."""
+    known = {"kind": "mul", "shape": (4, 3), "b_shape": (3,), "element": "f32"}
+    plan = bc.BinaryBackwardPlan.select(bc.Stream.host(), bc.BinaryBackwardDescriptor(**known))
+    dy, a, b = np.ones((4, 3), np.float32), np.ones((4, 3), np.float32), np.ones(3, np.float32)
+    why = "as db of this problem is a sum over broadcast axes, wanted or not: "
+    with pytest.raises(
+        InvalidProblem, match=f"^BinaryBackwardPlan: da is exactly dy, want memory apart, {why}"
+    ):
+        plan.can_implement(plan.ARGS(dy=dy, a=a, b=b, da=dy))
+    with pytest.raises(InvalidProblem, match="da overlaps a part of dy, want memory apart: "):
+        plan.can_implement(plan.ARGS(dy=dy, a=a, b=b, da=dy[::-1]))
 
 
 def check_in_place(backend, problem, values, layouts, output, want):

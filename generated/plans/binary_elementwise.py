@@ -96,9 +96,9 @@ class BinaryParamBackwardArgs:
 
     Attributes:
         dy: gradient of y; of shape shape.
-        da: gradient of a, summed over its broadcast axes; may be exactly dy where nothing is summed;
+        da: gradient of a, summed over its broadcast axes; may be exactly dy where no gradient is a sum;
             None: not wanted; of shape a_shape.
-        db: gradient of b, summed over its broadcast axes; may be exactly dy where nothing is summed;
+        db: gradient of b, summed over its broadcast axes; may be exactly dy where no gradient is a sum;
             None: not wanted; of shape b_shape.
     """
 
@@ -372,10 +372,10 @@ class BinaryBackwardArgs:
         dy: gradient of y; of shape shape.
         a: the forward's a; None for ADD, SUB; of shape a_shape.
         b: the forward's b; None for ADD, SUB; of shape b_shape.
-        da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
-            summed; None: not wanted; of shape a_shape.
-        db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
-            summed; None: not wanted; of shape b_shape.
+        da: gradient of a, summed over its broadcast axes; may be exactly an input where no gradient is a
+            sum; None: not wanted; of shape a_shape.
+        db: gradient of b, summed over its broadcast axes; may be exactly an input where no gradient is a
+            sum; None: not wanted; of shape b_shape.
     """
 
     dy: Any

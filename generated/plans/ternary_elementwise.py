@@ -107,12 +107,12 @@ class TernaryBackwardArgs:
         a: the forward's a; None for ADDCMUL, ADDCDIV; of shape a_shape.
         b: the forward's b; of shape b_shape.
         c: the forward's c; None for FMA; of shape c_shape.
-        da: gradient of a, summed over its broadcast axes; may be exactly an input where nothing is
-            summed; None: not wanted; of shape a_shape.
-        db: gradient of b, summed over its broadcast axes; may be exactly an input where nothing is
-            summed; None: not wanted; of shape b_shape.
-        dc: gradient of c, summed over its broadcast axes; may be exactly an input where nothing is
-            summed; None: not wanted; of shape c_shape.
+        da: gradient of a, summed over its broadcast axes; may be exactly an input where no gradient is a
+            sum; None: not wanted; of shape a_shape.
+        db: gradient of b, summed over its broadcast axes; may be exactly an input where no gradient is a
+            sum; None: not wanted; of shape b_shape.
+        dc: gradient of c, summed over its broadcast axes; may be exactly an input where no gradient is a
+            sum; None: not wanted; of shape c_shape.
     """
 
     dy: Any
@@ -650,9 +650,9 @@ class WhereBackwardArgs:
     Attributes:
         dy: gradient of y; of shape shape.
         condition: a byte an element, true where it is not 0; of dtype bool, shape condition_shape.
-        da: gradient of a, summed over its broadcast axes; may be exactly dy where nothing is summed;
+        da: gradient of a, summed over its broadcast axes; may be exactly dy where no gradient is a sum;
             None: not wanted; of shape a_shape.
-        db: gradient of b, summed over its broadcast axes; may be exactly dy where nothing is summed;
+        db: gradient of b, summed over its broadcast axes; may be exactly dy where no gradient is a sum;
             None: not wanted; of shape b_shape.
     """
 

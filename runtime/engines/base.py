@@ -120,6 +120,10 @@ class Engine(abc.ABC):
         """Whether an output may be exactly an input: where each element is read before it is written."""
         return False
 
+    def why_apart(self, output: str, tensor: str) -> str:
+        """What of this problem keeps an output from being an input, for a message; empty: it never may be."""
+        return ""
+
     def cross_row_outputs(self) -> tuple[str, ...]:
         """Outputs that sum over rows, so that they cannot be batch-invariant."""
         return ()

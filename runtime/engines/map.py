@@ -98,6 +98,13 @@ class MapEngine(Engine):
         mapped = output in self._mapped or output in self._wholes
         return mapped and not self._summed and tensor not in self.problem.op.flags
 
+    def why_apart(self, output: str, tensor: str) -> str:
+        """Sums read the inputs after the map has written, and which of them a call wants is no matter."""
+        if not self._summed or tensor in self.problem.op.flags:
+            return ""
+        verb = "are sums" if len(self._summed) > 1 else "is a sum"
+        return f"{' and '.join(self._summed)} of this problem {verb} over broadcast axes, wanted or not"
+
     def cross_row_outputs(self) -> tuple[str, ...]:
         """The sums over axes where an operand is broadcast."""
         return self._summed
