@@ -515,7 +515,6 @@ class TernaryBackwardPlan(Plan):
                 "da": ("dy",),
                 "db": ("dy", "c"),
             },
-            packs=2,
         ),
     }
 

@@ -39,9 +39,7 @@ using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 3>>;
 using Tiled = Params<baracuda::TiledMap<3, 3>>;
 
 #ifdef BARACUDA_NARROW
-BARACUDA_KERNEL(addcdiv_backward, contig, 256, Contig) {
-    baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 2, T>(p.operands, p.formula);
-}
+BARACUDA_KERNEL(addcdiv_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(addcdiv_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }
 #endif
 #ifdef BARACUDA_WIDE
