@@ -11,6 +11,7 @@ from devices import checkout_spec
 
 from baracuda.codegen import verify
 from baracuda.codegen.verify.floats import next_after
+from baracuda.codegen.verify.reference import bound_holds
 from baracuda.errors import InvalidProblem
 
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -128,6 +129,24 @@ def test_squareplus_without_b_is_a_relu(backend, dtype):
         run = {"dy": [2] * len(x), "x": x}
         slope = results(backend, "squareplus", "backward", dtype, run, param=b)["dx"]
         np.testing.assert_array_equal(slope, [np.nan, 0, 0, 0, 1, 1, 2, 2, 2])
+
+
+def test_the_bound_of_a_sum_is_for_terms_that_fit(backend):
+    """Of dy a / b for a tiny b one term alone is beyond f32, of either sign, and infinities would meet."""
+    fields = {"shape": (3, 2), "a_shape": (3, 2), "b_shape": (3, 1)}
+    problem = verify.Problem(checkout_spec().ops["xlogy"], "backward", "f32", fields)
+    values = {
+        "dy": np.ones((3, 2)),
+        "a": np.array([[3, -2], [1, 1], [1e30, np.inf]]),
+        "b": [[1e-38], [2], [3]],
+    }
+    values = {name: np.array(value, np.float32) for name, value in values.items()}
+    values["b"][0] = 1e-45
+    holds = bound_holds(checkout_spec(), problem, values)["db"]
+    np.testing.assert_array_equal(holds, [[False], [True], [True]])
+    got = verify.run(backend, problem, values)["db"]
+    assert np.isnan(got[0, 0])
+    assert got[1:].tolist() == [[1], [np.inf]]
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64"])

@@ -166,7 +166,7 @@ class Run:
         return Expected(
             references(self.problem, self.known, terms),
             scales(spec, self.problem, self.known, terms),
-            bound_holds(spec, self.problem, self.known),
+            bound_holds(spec, self.problem, self.known, terms),
         )
 
     def errors(

@@ -86,25 +86,41 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None =
     return _joined(problem, found, WIDE(0))
 
 
-def bound_holds(spec: Spec, problem: Problem, tensors: Arrays) -> dict[str, Any]:
-    """For those outputs whose error bound does not hold everywhere, where it does."""
-    if is_whole(problem.dtype) or not problem.op.holds:
+def bound_holds(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None = None) -> dict[str, Any]:
+    """For those outputs whose error bound does not hold everywhere, where it does.
+
+    That is where the op's `holds` says, of a gradient that is a sum for each of its terms, none of which may
+    be beyond the compute type: infinities of either sign would meet.
+
+    Args:
+        spec: has the monoids that conditions name.
+        problem: the problem.
+        tensors: the inputs of both directions, as far as references speak of them.
+        terms: what `exact_terms` gives, where it is known already.
+    """
+    summed = problem.summed()
+    if is_whole(problem.dtype) or not (problem.op.holds or summed):
         return {}
     # What over- or underflows on the way does so in the compute type.
     limits = _limits(COMPUTE[problem.dtype])
     env, shapes = _environment(problem, tensors), problem.shapes()
+    if summed and terms is None:
+        terms = exact_terms(problem, tensors)
     found: dict[str, Any] = {}
     for name in _given_by_formulas(problem):
-        if name not in problem.op.holds:
+        where: Any = np.True_
+        if name in problem.op.holds:
+            holds = problem.op.holds[name]
+            known = {**env, **_parts(problem, free_names(holds), env)}
+            where = np.asarray(evaluate_scale(spec, holds, known, problem.axes, limits), bool)
+        elif name not in summed:
             continue
-        holds = problem.op.holds[name]
-        known = {**env, **_parts(problem, free_names(holds), env)}
-        where = np.asarray(evaluate_scale(spec, holds, known, problem.axes, limits), bool)
-        own, lacking = where, problem.lacking(name)
-        if name in problem.summed():
-            own = np.all(np.broadcast_to(where, problem.domain), axis=lacking, keepdims=True)
-            own = own.reshape(shapes[name])
-        found[name] = np.broadcast_to(own, shapes[name])
+        if name in summed:
+            assert terms is not None
+            where = where & ~(np.isfinite(terms[name]) & (np.abs(terms[name]) > limits["max_value"]))
+            where = np.all(np.broadcast_to(where, problem.domain), axis=problem.lacking(name), keepdims=True)
+            where = where.reshape(shapes[name])
+        found[name] = np.broadcast_to(where, shapes[name])
     return _joined(problem, found, np.True_)
 
 
