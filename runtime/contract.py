@@ -105,7 +105,7 @@ class OpRecord:
         attributes: kinds of the scalars that the kernel takes: a (compute type), d (double), b (bool),
             i (64-bit).
         fold: descriptor to those scalars, in double precision.
-        wide: fields of the descriptor whose numbers formulas take as doubles, whatever the compute type is.
+        narrowed: fields of the descriptor whose numbers formulas take in the compute type.
         state: kinds of the fields of a row's state, empty where there is none.
         ulp: error bound an element kind, in units in the last place; others are exact.
         contraction: whether a * b + c may round once.
@@ -151,7 +151,7 @@ class OpRecord:
     target: str = ""
     sum_inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     column_outputs: tuple[str, ...] = ()
-    wide: tuple[str, ...] = ()
+    narrowed: tuple[str, ...] = ()
     packs: int = 1
     half_packs: int = 1
     tiles: Mapping[str, TileRecord] = field(default_factory=dict)

@@ -50,26 +50,52 @@ def folded(
         return _whole(plan, op, desc, element, element.ends, op.fold(desc))
     if element.compute is not ElementKind.F32:
         return op.fold(desc)
-    numbers = {name: value for name, value in _numbers(desc).items() if name not in op.wide}
-    # One that is beyond f32 may stand for what is not, such as its root.
-    rounded = {name: value if _overflows(value) else _nearest_f32(value) for name, value in numbers.items()}
-    known = _WithNumbers(desc, rounded) if rounded != numbers else desc
+    numbers = {name: value for name, value in _numbers(desc).items() if name in op.narrowed}
+    rounded = {name: _nearest_f32(value) for name, value in numbers.items()}
+    beyond = {name: value for name, value in numbers.items() if _overflows(value)}
     where = f"f32, in which {op.name} is computed"
-    if known is not desc:
-        for violation in violations(known):
-            raise InvalidProblem(f"{plan}: {violation}, of the nearest number of {where}")
-    scalars = op.fold(known)
+    scalars = _fold(plan, op, desc, {**rounded, **beyond}, violations)
     if not _fit_f32(op, scalars):
-        beyond = {name: value for name, value in numbers.items() if _overflows(value)}
-        what = "a number that fits" if beyond else "numbers from which nothing follows that is beyond"
-        got = beyond or {name: numbers[name] for name in _at_fault(op, desc, rounded)} or numbers
+        got = _at_fault(op, desc, {**rounded, **beyond}, violations)
+        got = {name: numbers[name] for name in got or numbers}
+        what = (
+            "a number that fits"
+            if got.keys() <= beyond.keys()
+            else "numbers from which nothing follows that is beyond"
+        )
         raise InvalidProblem(f"{plan}: {_said(got)}, want {what} {where}")
-    return scalars
+    # A number beyond f32 of which kernels have none is the infinity that is nearest.
+    return _fold(plan, op, desc, rounded, violations) if beyond else scalars
 
 
-def _at_fault(op: OpRecord, desc: Any, numbers: dict[str, float]) -> list[str]:
+def _fold(
+    plan: str,
+    op: OpRecord,
+    desc: Any,
+    numbers: dict[str, float],
+    violations: Callable[[Any], Iterable[str]],
+) -> tuple[float | bool | int, ...]:
+    """The scalars of a descriptor with other numbers, which are asked what is wrong with them."""
+    changed = {name: value for name, value in numbers.items() if value != getattr(desc, name)}
+    if not changed:
+        return op.fold(desc)
+    where = f"the nearest number of f32, in which {op.name} is computed"
+    known = _WithNumbers(desc, changed)
+    for violation in violations(known):
+        raise InvalidProblem(f"{plan}: {violation}, of {where}")
+    try:
+        return op.fold(known)
+    except (ArithmeticError, ValueError) as error:
+        raise InvalidProblem(f"{plan}: {_said(changed)} ({error}), of {where}") from None
+
+
+def _at_fault(
+    op: OpRecord, desc: Any, numbers: dict[str, float], violations: Callable[[Any], Iterable[str]]
+) -> list[str]:
     """The numbers of which each would leave all scalars in f32 were it 1."""
-    return [name for name in numbers if _fit_f32(op, op.fold(_WithNumbers(desc, {**numbers, name: 1.0})))]
+    others = {name: _WithNumbers(desc, {**numbers, name: 1.0}) for name in numbers}
+    allowed = {name: other for name, other in others.items() if not [*violations(other)]}
+    return [name for name, other in allowed.items() if _fit_f32(op, op.fold(other))]
 
 
 def _fit_f32(op: OpRecord, scalars: tuple[float | bool | int, ...]) -> bool:
@@ -113,6 +139,9 @@ def _said(numbers: dict[str, float]) -> str:
 
 
 def _nearest_f32(value: float) -> float:
+    """The f32 number that is nearest, an infinity beyond the largest one."""
+    if _overflows(value):
+        return math.copysign(math.inf, value)
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 

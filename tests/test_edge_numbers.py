@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from devices import checkout_spec
 
+import baracuda as bc
 from baracuda.codegen import verify
 from baracuda.codegen.verify.floats import next_after
 from baracuda.codegen.verify.reference import bound_holds
@@ -176,10 +177,51 @@ def test_a_number_that_vanishes_is_judged_as_0(backend, dtype):
     np.testing.assert_array_equal(y, [2, 3])
 
 
-def test_a_number_that_is_refused_is_named_alone(backend):
+@pytest.mark.parametrize("bound", [20.0, 1e300])
+def test_a_number_that_is_refused_is_named_alone(backend, bound):
     message = "UnaryParamPlan: param is 1e-37, want numbers from which nothing follows that is beyond f32"
     with pytest.raises(InvalidProblem, match=message):
-        results(backend, "softplus", "forward", "f32", {"x": [1]}, param=1e-37, param2=20.0)
+        results(backend, "softplus", "forward", "f32", {"x": [1]}, param=1e-37, param2=bound)
+
+
+def test_a_number_beyond_f32_is_the_infinity_that_is_nearest(backend):
+    """In both directions alike, where kernels have none such."""
+    for direction, run in (("forward", {"x": [1]}), ("backward", {"dy": [1], "x": [1]})):
+        with pytest.raises(InvalidProblem, match=r"param is (inf|1e\+76), want"):
+            results(backend, "squareplus", direction, "f32", run, param=1e76)
+    y = results(backend, "softplus", "forward", "f32", {"x": [50, 1e38]}, param=1.0, param2=1e39)["y"]
+    np.testing.assert_array_equal(y, np.float32([50, 1e38]))
+
+
+def test_numbers_that_the_host_computes_with_alone_are_doubles():
+    """RoPE's angles come from them in 40 digits: that they are none of f32 is no reason to refuse them."""
+    sizes = {"batch_size": 1, "num_heads": 2, "seq_len": 8, "head_dim": 8}
+    numbers = {"base": 1 + 1e-9, "factor": 8.0, "original_seq_len": 8192}
+    desc = bc.RopeDescriptor(element="f32", scaling="yarn", **sizes, **numbers)
+    bc.RopePlan.select(bc.Stream.host(), desc)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_gradient_of_squareplus_at_its_worst(backend, dtype):
+    """Results just below powers of two, whose last places are the smallest beside them; an infinite dy."""
+    x = verify.widened(verify.rounded(-np.geomspace(0.01, 5, 4001).astype(np.longdouble), dtype))
+    root = np.hypot(x, np.longdouble(2))
+    slopes = 4 / (root - x) / root / 2
+    dy = verify.rounded(2 ** np.ceil(np.log2(slopes)) / slopes * (1 - np.linspace(1e-5, 0.02, len(x))), dtype)
+    run = {"dy": verify.widened(dy), "x": x}
+    dx = results(backend, "squareplus", "backward", dtype, run, param=4.0)["dx"]
+    error = verify.largest_error(dtype, verify.rounded(dx, dtype), verify.widened(dy) * slopes, None)
+    assert error <= checkout_spec().ops["squareplus"].bounds("backward")[dtype]
+    far = {"dy": [np.inf] * 4, "x": [-1, -1e4, -(1e25 if dtype != "f16" else 6e4), -np.inf]}
+    dx = results(backend, "squareplus", "backward", dtype, far, param=1e-40)["dx"]
+    np.testing.assert_array_equal(dx, [np.inf] * 3 + [np.nan])
+
+
+def test_log_of_a_probability_near_1_is_a_negative_zero(backend):
+    for dtype in FLOATS:
+        y = results(backend, "log_ndtr", "forward", dtype, {"x": [40, np.inf]})["y"]
+        assert (y == 0).all()
+        assert np.signbit(y).all()
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -453,6 +453,20 @@ def test_what_several_numbers_follow_from_is_computed_once(tmp_path: Path) -> No
     assert _fold_of_mix(texts)(SimpleNamespace(number=0.25)) == (0.75, 1.375)
 
 
+def test_what_is_computed_on_a_condition_alone_stays_there(tmp_path: Path) -> None:
+    """A quotient that two numbers follow from, where its divisor is not 0."""
+    path = tmp_path / "ops.yaml"
+    edited = SMALL_SPEC.replace(
+        "let: {rest: 1 - weight}\n      y: a * rest + b * weight",
+        "let: {rest: 1 / weight, half: rest / 2 if weight > 0 else 3, other: rest if weight > 0 else 4}\n"
+        "      y: a * half + b * other",
+    )
+    path.write_text(edited, encoding="utf-8")
+    fold = _fold_of_mix(render(load_spec(path)))
+    assert sorted(fold(SimpleNamespace(number=0.0))) == [3, 4]
+    assert sorted(fold(SimpleNamespace(number=0.25))) == [2, 4]
+
+
 def _fold_of_mix(texts: dict[str, str]) -> Any:
     found: dict[str, Any] = {}
     start = texts["plans/pairs.py"].index("def _mix_scalars(")

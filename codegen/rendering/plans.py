@@ -377,6 +377,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
     ]
     bounds = op.bounds(direction)
     floats = [dtype for dtype in op.dtypes_of(direction) if dtype not in WHOLE_DTYPES]
+    narrowed = [attribute.source for attribute in op.attributes if op.is_narrowed(attribute, program)]
     return {
         "kind_member": op.kind,
         "stem": program.stem,
@@ -406,9 +407,7 @@ def _op(op: Op, program: Program) -> dict[str, Any]:
         "contraction": op.family.contraction,
         "pairs": dict(program.options).get(op.family.pairs.place, "") if op.family.pairs else "",
         "host": f"_{op.name}_host" if op.host else None,
-        "wide": _tuple([a.source for a in op.attributes if a.wide])
-        if any(a.wide for a in op.attributes)
-        else "",
+        "narrowed": _tuple(narrowed) if narrowed else "",
         "choices": {name: _tuple(op.options[name]) for name in _free_options(op, direction)},
         "column_inputs": _tuple(program.column_inputs) if program.column_inputs else "",
         "flags": _tuple(program.flags) if program.flags else "",
@@ -518,9 +517,7 @@ def _scalar_function(op: Op, program: Program) -> dict[str, Any]:
 
 
 def _attribute_names(op: Op, program: Program) -> set[str]:
-    values = (*program.folded_lets, *program.attributes)
-    read = {name for value in values for name in free_names(value.value)}
-    return read & {a.name for a in op.attributes}
+    return {attribute.name for attribute in op.folded_attributes(program)}
 
 
 def _family_rules(family: Family, direction: str) -> list[dict[str, str]]:

@@ -390,6 +390,17 @@ class Op:
         """The error bounds of a direction, a dtype."""
         return {**self.ulp, **self.programs[direction].ulp}
 
+    def folded_attributes(self, program: Program) -> tuple[Attribute, ...]:
+        """The attributes that what the host folds for a program's kernel follows from."""
+        values = (*program.folded_lets, *program.attributes)
+        read = {name for value in values for name in free_names(value.value)}
+        return tuple(attribute for attribute in self.attributes if attribute.name in read)
+
+    def is_narrowed(self, attribute: Attribute, program: Program) -> bool:
+        """Whether formulas take a number of the descriptor in the compute type."""
+        is_number = self.family.descriptor[attribute.source].type == "f64" and not attribute.wide
+        return is_number and attribute in self.folded_attributes(program)
+
     def host_options(self) -> tuple[str, ...]:
         """The options on which no kernel depends: the host decides by them what it computes or launches."""
         of_kernels = {name for program in self.all_programs() for name, _ in program.options}

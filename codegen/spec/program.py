@@ -19,6 +19,7 @@ from baracuda.codegen.formula import (
     WHOLE,
     WIDE,
     Binary,
+    BoolOp,
     Call,
     Expr,
     Field,
@@ -302,12 +303,19 @@ class Builder:
         return tuple(replace(value, value=self._expanded(value.value, kept)) for value in found)
 
     def _shared_folds(self, block: schema.Direction, read: set[str]) -> set[str]:
-        """The folded names of `let` that the kernel lacks and that several of its attributes follow from."""
+        """The folded names of `let` that the kernel lacks and that several of its attributes follow from.
 
-        def readers(name: str) -> int:
-            return sum(name in free_names(v.value) for v in self._expanded_values(read, read | {name}))
-
-        return {name for name in self.folded if name in block.let and name not in read and readers(name) > 1}
+        One that is computed on conditions alone stays where these are asked: it need not have one else.
+        """
+        found = set()
+        for name in self.folded:
+            if name not in block.let or name in read:
+                continue
+            values = [value.value for value in self._expanded_values(read, read | {name})]
+            readers = sum(name in free_names(value) for value in values)
+            if readers > 1 and any(name in _always_read(value) for value in values):
+                found.add(name)
+        return found
 
     def _row_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
         """The names of values that are the same for a whole row, attributes apart."""
@@ -603,6 +611,19 @@ def _mentioned(text: object) -> set[str]:
         return set(free_names(parse(str(text))))
     except FormulaError:
         return set()
+
+
+def _always_read(expr: Expr) -> set[str]:
+    """The names that an expression reads whatever its conditions say."""
+    if isinstance(expr, Name):
+        return {expr.name}
+    parts = children(expr)
+    if isinstance(expr, IfElse):
+        _, condition, _ = parts
+        return _always_read(condition)
+    if isinstance(expr, BoolOp):
+        return _always_read(parts[0])
+    return {name for part in parts for name in _always_read(part)}
 
 
 def _names(values: Iterable[Expr]) -> set[str]:

@@ -189,10 +189,13 @@ class Problem:
 
     def as_computed(self, attribute: Attribute, value: Any) -> Any:
         """The value of an attribute as kernels take it."""
-        narrow = COMPUTE[self.dtype] == "f32" and not attribute.wide
-        return (
-            type(value)(np.float32(value)) if narrow and isinstance(value, float | np.longdouble) else value
-        )
+        program = self.op.programs[self.direction]
+        if COMPUTE[self.dtype] != "f32" or not self.op.is_narrowed(attribute, program):
+            return value
+        if not isinstance(value, float | np.longdouble):
+            return value
+        with np.errstate(over="ignore"):  # what is beyond f32 is an infinity
+            return type(value)(np.float32(value))
 
     def with_fields(self, **changes: Any) -> Problem:
         """The problem with fields changed by name."""

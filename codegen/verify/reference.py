@@ -89,8 +89,8 @@ def scales(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None =
 def bound_holds(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | None = None) -> dict[str, Any]:
     """For those outputs whose error bound does not hold everywhere, where it does.
 
-    That is where the op's `holds` says, of a gradient that is a sum for each of its terms, none of which may
-    be beyond the compute type: infinities of either sign would meet.
+    That is where the op's `holds` says, of a gradient that is a sum for each of its terms, whose magnitudes
+    must add up to what the compute type has: infinities of either sign may meet on the way.
 
     Args:
         spec: has the monoids that conditions name.
@@ -117,8 +117,10 @@ def bound_holds(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | N
             continue
         if name in summed:
             assert terms is not None
-            where = where & ~(np.isfinite(terms[name]) & (np.abs(terms[name]) > limits["max_value"]))
-            where = np.all(np.broadcast_to(where, problem.domain), axis=problem.lacking(name), keepdims=True)
+            lacking = problem.lacking(name)
+            sizes = np.where(np.isfinite(terms[name]), np.abs(terms[name]), 0)
+            fits = np.broadcast_to(sizes, problem.domain).sum(lacking, keepdims=True) <= limits["max_value"]
+            where = np.all(np.broadcast_to(where, problem.domain), axis=lacking, keepdims=True) & fits
             where = where.reshape(shapes[name])
         found[name] = np.broadcast_to(where, shapes[name])
     return _joined(problem, found, np.True_)

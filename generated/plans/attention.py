@@ -1036,6 +1036,7 @@ class SdpaPlan(Plan):
             scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
             holds={"y": "y_fits > 0", "attn": "fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
+            narrowed=("scale",),
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
                 "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1067,6 +1068,7 @@ class SdpaPlan(Plan):
                 scale={"y": "y_size + y_spread / epsilon", "attn": "abs(exact) + spread / epsilon"},
                 holds={"y": "y_fits > 0", "attn": "fits > 0"},
                 choices={"causal": ("none", "top_left", "bottom_right")},
+                narrowed=("scale",),
                 tiles={
                     "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
                     "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
@@ -1203,6 +1205,7 @@ class SdpaBackwardPlan(Plan):
             scale={"dq": "abs(scale) * dq_size", "dk": "abs(scale) * dk_size", "dv": "dv_size"},
             holds={"dq": "dq_fits > 0", "dk": "dk_fits > 0"},
             choices={"causal": ("none", "top_left", "bottom_right")},
+            narrowed=("scale",),
             tiles={
                 "f16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),
                 "bf16": TileRecord((64, 128), 128, 64, 32, 64, SumTileRecord(128, 64, 2, (2, 2, 1))),

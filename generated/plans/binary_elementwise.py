@@ -173,6 +173,7 @@ class BinaryParamPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
             scale={"y": "abs(a * (1 - weight)) + abs(b * weight)"},
+            narrowed=("param",),
         ),
     }
 
@@ -266,6 +267,7 @@ class BinaryParamBackwardPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 3.0, "f64": 3.0},
             contraction=False,
             sum_ulp={"f16": 0.0, "bf16": 0.0, "f32": 32.0, "f64": 32.0},
+            narrowed=("param",),
         ),
     }
 
@@ -1914,7 +1916,6 @@ class BinaryCmpPlan(Plan):
             state="",
             ulp={"f16": 0.0, "bf16": 0.0, "f32": 0.0, "f64": 0.0},
             contraction=False,
-            wide=("rtol", "atol"),
         ),
         BinaryCmpKind.LOGICAL_AND: OpRecord(
             name="logical_and",

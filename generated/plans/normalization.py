@@ -247,6 +247,7 @@ class RMSNormPlan(Plan):
             scale={"y": "abs(exact) + abs(weight) * smallest_normal"},
             holds={"y": "maximum(abs(weight)) < inf"},
             column_inputs=("gamma",),
+            narrowed=("eps",),
         ),
     }
 
@@ -722,6 +723,7 @@ class LayerNormPlan(Plan):
                 ),
             },
             column_inputs=("gamma", "beta"),
+            narrowed=("eps",),
         ),
     }
 

@@ -345,6 +345,7 @@ class ReducePlan(Plan):
                     "smallest_normal * extent"
                 ),
             },
+            narrowed=("correction",),
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std",
@@ -375,6 +376,7 @@ class ReducePlan(Plan):
                     "smallest_normal * extent"
                 ),
             },
+            narrowed=("correction",),
         ),
     }
 
@@ -650,6 +652,7 @@ class ReduceBackwardPlan(Plan):
                     "smallest_normal * extent"
                 ),
             },
+            narrowed=("correction",),
         ),
         ReduceKind.STD: OpRecord(
             name="reduce_std_backward",
@@ -675,6 +678,7 @@ class ReduceBackwardPlan(Plan):
                     "smallest_normal * extent"
                 ),
             },
+            narrowed=("correction",),
         ),
     }
     ALTERNATIVES = (

@@ -269,6 +269,7 @@ class TernaryPlan(Plan):
             contraction=False,
             scale={"y": "abs(a) + abs(factor * b * c)"},
             holds={"y": "factor == 1 or smallest_normal <= abs(factor * b) < max_value"},
+            narrowed=("param",),
         ),
         TernaryKind.ADDCDIV: OpRecord(
             name="addcdiv",
@@ -293,6 +294,7 @@ class TernaryPlan(Plan):
                     " < max_value or isinf(b) or c == 0)"
                 ),
             },
+            narrowed=("param",),
         ),
     }
 
@@ -489,6 +491,7 @@ class TernaryBackwardPlan(Plan):
                 "db": ("dy", "c"),
                 "dc": ("dy", "b"),
             },
+            narrowed=("param",),
         ),
         TernaryKind.ADDCDIV: OpRecord(
             name="addcdiv_backward",
@@ -515,6 +518,7 @@ class TernaryBackwardPlan(Plan):
                 "da": ("dy",),
                 "db": ("dy", "c"),
             },
+            narrowed=("param",),
         ),
     }
 

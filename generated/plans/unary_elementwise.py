@@ -3441,7 +3441,7 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     places = 0 if b == 0 else math.floor(math.log2(b) / 2)
     below = math.pow(2, places)
     scale = math.pow(2, -24 - places)
-    return (scale, b * scale * scale, b / below / 2 * scale, below * scale, b > 0)
+    return (scale, b * scale * scale, b * scale * scale / 2, below * scale, b / below / below / 4, b > 0)
 
 
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3641,6 +3641,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
             packs=2,
             half_packs=2,
         ),
@@ -3660,6 +3661,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.HARDTANH: OpRecord(
             name="hardtanh",
@@ -3677,6 +3679,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2"),
         ),
         UnaryKind.CLAMP: OpRecord(
             name="clamp_scalar",
@@ -3694,6 +3697,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2"),
         ),
         UnaryKind.HARDSHRINK: OpRecord(
             name="hardshrink",
@@ -3711,6 +3715,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.SOFTSHRINK: OpRecord(
             name="softshrink",
@@ -3728,6 +3733,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.THRESHOLD: OpRecord(
             name="threshold",
@@ -3745,6 +3751,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2"),
         ),
         UnaryKind.SQUAREPLUS: OpRecord(
             name="squareplus",
@@ -3762,6 +3769,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.CELU: OpRecord(
             name="celu",
@@ -3779,6 +3787,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
             packs=2,
         ),
         UnaryKind.SOFTPLUS: OpRecord(
@@ -3803,6 +3812,7 @@ class UnaryParamPlan(Plan):
                     "1.4551915228366852e-11)"
                 ),
             },
+            narrowed=("param", "param2"),
             packs=4,
         ),
         UnaryKind.LOGIT: OpRecord(
@@ -3822,6 +3832,7 @@ class UnaryParamPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             holds={"y": "epsilon < 0.0001 or abs(eps - 0.5) > 0.001"},
+            narrowed=("param",),
             packs=4,
             half_packs=4,
         ),
@@ -3841,6 +3852,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num",
@@ -3858,6 +3870,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2", "param3"),
         ),
     }
 
@@ -3949,14 +3962,14 @@ class UnaryParamBackwardPlan(Plan):
         places = 0 if b == 0 else floor(log2(b) / 2)
         below = 2 ** places
         scale = 2 ** (-24 - places)
-        z = abs(x) * scale
-        far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+        z = min(abs(x) * scale, 1.0e+36 if epsilon > 1.0e-10 else 1.7e+308)
         square = fma(z, z, b * scale * scale)
-        root = element_root(square) if isfinite(square) else z
-        q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
-        p = element_quotient(below * scale, 1 if far else root)
-        slope = p if x < 0 else fma(-p, q, 1)
-        rest = q if x < 0 else 1
+        near = z < 1.0e+10
+        over = b * scale * scale / 2 if near else below * scale
+        p = element_quotient(over, fma(z, element_root(square), square) if near else z)
+        again = b / below / below / 4 * p if abs(x) < inf else 0
+        slope = p if x < 0 else 1 - p
+        rest = 1 if near or x >= 0 else again
         bent = dy if x > 0 else 0 * dy if x < 0 else dy / 2 + x
         dx = dy * slope * rest if b > 0 else bent
 
@@ -4026,6 +4039,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.LEAKY_RELU: OpRecord(
             name="leaky_relu_backward",
@@ -4043,6 +4057,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.HARDTANH: OpRecord(
             name="hardtanh_backward",
@@ -4060,6 +4075,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2"),
         ),
         UnaryKind.CLAMP: OpRecord(
             name="clamp_scalar_backward",
@@ -4077,6 +4093,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2"),
         ),
         UnaryKind.HARDSHRINK: OpRecord(
             name="hardshrink_backward",
@@ -4094,6 +4111,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.SOFTSHRINK: OpRecord(
             name="softshrink_backward",
@@ -4111,6 +4129,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.THRESHOLD: OpRecord(
             name="threshold_backward",
@@ -4128,6 +4147,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.SQUAREPLUS: OpRecord(
             name="squareplus_backward",
@@ -4140,11 +4160,12 @@ class UnaryParamBackwardPlan(Plan):
             required=frozenset({"dy", "x", "dx"}),
             accepted=frozenset({"dy", "x", "dx"}),
             batch_invariant=("dx",),
-            attributes="aaaab",
+            attributes="aaaaab",
             fold=_squareplus_backward_scalars,
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 6.0, "f64": 6.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.CELU: OpRecord(
             name="celu_backward",
@@ -4162,6 +4183,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 5.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.SOFTPLUS: OpRecord(
             name="softplus_backward",
@@ -4179,6 +4201,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param", "param2"),
         ),
         UnaryKind.LOGIT: OpRecord(
             name="logit_backward",
@@ -4196,6 +4219,7 @@ class UnaryParamBackwardPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
+            narrowed=("param",),
         ),
         UnaryKind.POWI: OpRecord(
             name="powi_backward",
@@ -4219,6 +4243,7 @@ class UnaryParamBackwardPlan(Plan):
                     "smallest_normal"
                 ),
             },
+            narrowed=("param",),
         ),
         UnaryKind.NAN_TO_NUM: OpRecord(
             name="nan_to_num_backward",
@@ -4380,7 +4405,6 @@ class AffinePlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 1.0, "f64": 1.0},
             contraction=False,
             scale={"y": "(abs(scale * x) + abs(shift)) / 1024"},
-            wide=("scale", "shift"),
         ),
     }
 

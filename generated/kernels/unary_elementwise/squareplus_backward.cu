@@ -2,14 +2,14 @@
 //   places = 0 if b == 0 else floor(log2(b) / 2)
 //   below = 2 ** places
 //   scale = 2 ** (-24 - places)
-//   z = abs(x) * scale
-//   far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+//   z = min(abs(x) * scale, 1.0e+36 if epsilon > 1.0e-10 else 1.7e+308)
 //   square = fma(z, z, b * scale * scale)
-//   root = element_root(square) if isfinite(square) else z
-//   q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
-//   p = element_quotient(below * scale, 1 if far else root)
-//   slope = p if x < 0 else fma(-p, q, 1)
-//   rest = q if x < 0 else 1
+//   near = z < 1.0e+10
+//   over = b * scale * scale / 2 if near else below * scale
+//   p = element_quotient(over, fma(z, element_root(square), square) if near else z)
+//   again = b / below / below / 4 * p if abs(x) < inf else 0
+//   slope = p if x < 0 else 1 - p
+//   rest = 1 if near or x >= 0 else again
 //   bent = dy if x > 0 else 0 * dy if x < 0 else dy / 2 + x
 //   dx = dy * slope * rest if b > 0 else bent
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -25,22 +25,24 @@ using A = baracuda::compute_t<T>;
 struct Formula {
     A scale;  // 2 ** (-24 - places)
     A factor0;  // b * scale * scale
-    A factor1;  // b / below / 2 * scale
+    A factor1;  // b * scale * scale / 2
     A factor2;  // below * scale
+    A factor3;  // b / below / below / 4
     bool flag0;  // b > 0
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {
         const A dy = in[0];
         const A x = in[1];
-        const A z = baracuda::abs(x) * scale;
-        const bool far = (A(baracuda::limits<T>::epsilon) < A(0.0001)) & (z > A(2.5e-10)
-            / A(baracuda::limits<A>::smallest_subnormal));
+        const A z = baracuda::min(baracuda::abs(x) * scale,
+            A(baracuda::limits<T>::epsilon) > A(1e-10) ? A(1e+36) : A(1.7e+308));
         const A square = baracuda::fma(z, z, factor0);
-        const A root = baracuda::isfinite(square) ? baracuda::element_root<T>(square) : z;
-        const A q = far ? A(0) : baracuda::element_quotient<T>(factor1, root + z);
-        const A p = baracuda::element_quotient<T>(factor2, far ? A(1) : root);
-        const A slope = x < A(0) ? p : baracuda::fma(-p, q, A(1));
-        const A rest = x < A(0) ? q : A(1);
+        const bool near = z < A(10000000000.0);
+        const A over = near ? factor1 : factor2;
+        const A p = baracuda::element_quotient<T>(over,
+            near ? baracuda::fma(z, baracuda::element_root<T>(square), square) : z);
+        const A again = baracuda::abs(x) < baracuda::inf<A> ? factor3 * p : A(0);
+        const A slope = x < A(0) ? p : A(1) - p;
+        const A rest = (near | (x >= A(0))) ? A(1) : again;
         const A bent = x > A(0) ? dy : (x < A(0) ? A(0) * dy : dy / A(2) + x);
         out[0] = flag0 ? dy * slope * rest : bent;
     }

@@ -119,7 +119,7 @@ template <class T> BARACUDA_FN compute_t<T> element_log_ndtr(compute_t<T> x) {
                 rest, -0.50000066f, 0.3333313f, -0.24988875f, 0.20030081f, -0.17105813f, 0.12880985f, -0.07897359f,
                 0.30744085f);
             const float log = fma(rest * rest, curve, fma(float(i32(power)), 0x1.62e43p-24f, rest));
-            return is_below ? fma(x * -0.5f, x, log) : log;
+            return is_below ? fma(x * -0.5f, x, log) : min(log, -0.0f);  // the zero that a negative number rounds to
         }
     }
 }
