@@ -56,13 +56,10 @@ def folded(
     where = f"f32, in which {op.name} is computed"
     scalars = _fold(plan, op, desc, {**rounded, **beyond}, violations)
     if not _fit_f32(op, scalars):
-        got = _at_fault(op, desc, {**rounded, **beyond}, violations)
-        got = {name: numbers[name] for name in got or numbers}
-        what = (
-            "a number that fits"
-            if got.keys() <= beyond.keys()
-            else "numbers from which nothing follows that is beyond"
-        )
+        names = _at_fault(op, desc, {**rounded, **beyond}, violations) or [*numbers]
+        got = {name: numbers[name] for name in names}
+        follows = "numbers from which nothing follows that is beyond"
+        what = "a number that fits" if {*names} <= {*beyond} else follows
         raise InvalidProblem(f"{plan}: {_said(got)}, want {what} {where}")
     # A number beyond f32 of which kernels have none is the infinity that is nearest.
     return _fold(plan, op, desc, rounded, violations) if beyond else scalars
