@@ -19,16 +19,6 @@ _BEYOND_F32 = (2 - 2.0**-24) * 2.0**127
 _EXACT = 2.0**53
 
 
-class _WithNumbers:
-    """A descriptor with other numbers."""
-
-    def __init__(self, desc: Any, numbers: dict[str, float]) -> None:
-        self._desc, self._numbers = desc, numbers
-
-    def __getattr__(self, name: str) -> Any:
-        return self._numbers[name] if name in self._numbers else getattr(self._desc, name)
-
-
 def folded(
     plan: str,
     op: OpRecord,
@@ -77,7 +67,7 @@ def _fold(
     if not changed:
         return op.fold(desc)
     where = f"the nearest number of f32, in which {op.name} is computed"
-    known = _WithNumbers(desc, changed)
+    known = desc.replace(**changed)
     for violation in violations(known):
         raise InvalidProblem(f"{plan}: {violation}, of {where}")
     try:
@@ -90,7 +80,7 @@ def _at_fault(
     op: OpRecord, desc: Any, numbers: dict[str, float], violations: Callable[[Any], Iterable[str]]
 ) -> list[str]:
     """The numbers of which each would leave all scalars in f32 were it 1."""
-    others = {name: _WithNumbers(desc, {**numbers, name: 1.0}) for name in numbers}
+    others = {name: desc.replace(**{**numbers, name: 1.0}) for name in numbers}
     allowed = {name: other for name, other in others.items() if not [*violations(other)]}
     return [name for name, other in allowed.items() if _fit_f32(op, op.fold(other))]
 

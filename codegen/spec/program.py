@@ -305,7 +305,7 @@ class Builder:
     def _shared_folds(self, block: schema.Direction, read: set[str]) -> set[str]:
         """The folded names of `let` that the kernel lacks and that several of its attributes follow from.
 
-        One that is computed on conditions alone stays where these are asked: it need not have one else.
+        One that is read on conditions alone stays behind these: it may have no value where they do not hold.
         """
         found = set()
         for name in self.folded:
