@@ -47,7 +47,7 @@ from baracuda.codegen.spec.model import (
     Transition,
 )
 from baracuda.codegen.spec.pairs import angle_names
-from baracuda.codegen.spec.program import EXTENT, INDEX
+from baracuda.codegen.spec.scope import EXTENT, INDEX
 from baracuda.codegen.spec.tensors import FLAG
 
 _TYPES: dict[str, Type] = {

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baracuda.codegen.formula import Call, Expr, Name, free_names, to_python, to_text, walk
+from baracuda.codegen.formula import Call, Expr, Name, free_names, parse, to_python, to_text, walk
 from baracuda.codegen.matrix import read_by, source_path, summed_outputs
 from baracuda.codegen.rendering.environment import banner, fill
 from baracuda.codegen.rendering.host import host_functions, host_lines, plain_tuple, wide_names
@@ -17,7 +17,6 @@ from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.halves import parts, with_wholes
 from baracuda.codegen.spec.idle import idle_fields
 from baracuda.codegen.spec.model import OF_KIND, WHOLE_DTYPES, Family, Halves, Op, Program, Spec, TileSet
-from baracuda.codegen.spec.program import parse_rule
 from baracuda.codegen.spec.rules import SHAPE_FUNCTIONS, wanted
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
 from baracuda.codegen.spec.tensors import may_be_none
@@ -103,7 +102,7 @@ def _family(spec: Spec, family: Family) -> dict[str, Any]:
     ]
     functions = {
         node.name
-        for rule in (*map(parse_rule, rules), *family.require, *_op_requirements(spec, family))
+        for rule in (*map(parse, rules), *family.require, *_op_requirements(spec, family))
         for node in walk(rule)
         if isinstance(node, Call) and node.name in SHAPE_FUNCTIONS
     }
@@ -276,18 +275,16 @@ def _other_shapes(family: Family, direction: str) -> list[dict[str, str]]:
     for name, tensor in family.tensors(direction).items():
         texts = _shape_texts(tensor)[1:]
         if tensor.role == "mask":
-            whole = to_python(parse_rule(_shape_texts(tensor)[0]), fields)
+            whole = to_python(parse(_shape_texts(tensor)[0]), fields)
             found.append({"name": name, "code": f"broadcast_shapes({whole})"})
         elif texts:
-            shapes = [
-                to_python(parse_rule(text), fields, {key: key for key in SHAPE_FUNCTIONS}) for text in texts
-            ]
+            shapes = [to_python(parse(text), fields, {key: key for key in SHAPE_FUNCTIONS}) for text in texts]
             found.append({"name": name, "code": plain_tuple(shapes)})
     return found
 
 
 def _tensor(name: str, tensor: Tensor, family: Family, ops: Iterable[Op], direction: str) -> dict[str, Any]:
-    first, *others = (parse_rule(text) for text in _shape_texts(tensor))
+    first, *others = (parse(text) for text in _shape_texts(tensor))
     rule = first
     fields = _own_fields(family, "desc")
     if isinstance(rule, Name) and rule.name in family.shapes:
@@ -541,7 +538,7 @@ def _conditions(family: Family, direction: str) -> list[dict[str, str]]:
     found, held = [], parts(family.tensors(direction))
     for name, tensor in family.tensors(direction).items():
         if tensor.given is not None:
-            rule = parse_rule(str(tensor.given))
+            rule = parse(str(tensor.given))
             names = free_names(rule)
             code = to_python(rule, {key: f"desc.{key}" for key in names})
         elif family.halves is not None and (tensor.halves or name in held):

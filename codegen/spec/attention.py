@@ -34,8 +34,8 @@ from baracuda.codegen.spec.model import (
     SumTileSet,
     TileSet,
 )
-from baracuda.codegen.spec.program import ATTRIBUTE_TYPES, kind_of
 from baracuda.codegen.spec.rules import condition, parse_at
+from baracuda.codegen.spec.scope import ATTRIBUTE_TYPES, kind_of
 
 TEMPLATE = "attention"
 

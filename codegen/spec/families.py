@@ -10,8 +10,8 @@ from baracuda.codegen.spec import attention, schema
 from baracuda.codegen.spec.halves import check_halves
 from baracuda.codegen.spec.model import COMPUTE, OF_KIND, Family, Halves, Pairs
 from baracuda.codegen.spec.pairs import check_domain, check_tensors
-from baracuda.codegen.spec.program import EXTENT, INDEX
 from baracuda.codegen.spec.rules import Fields, check_shape, condition, fields_of_type, parse_at
+from baracuda.codegen.spec.scope import EXTENT, INDEX
 from baracuda.codegen.spec.tensors import check_fields, check_presence, check_results, fields_of
 
 #: The values of a field of type storage: the element dtype, or the one that it is computed in.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from baracuda.codegen.formula import free_names
+from baracuda.codegen.formula import free_names, parse
 from baracuda.codegen.spec.model import HostFormulas, Op
-from baracuda.codegen.spec.program import parse_rule
 
 __all__ = ["idle_fields", "idle_with"]
 
@@ -69,7 +68,7 @@ def _used(op: Op, of_some_choice: set[str]) -> set[str]:
     used |= {name for parts in family.shapes.values() for part in parts for name in free_names(part)}
     for tensor in (*family.forward.values(), *family.backward.values()):
         if tensor.given is not None:
-            used |= set(free_names(parse_rule(str(tensor.given))))
+            used |= set(free_names(parse(str(tensor.given))))
     if family.halves is not None:
         used |= {family.halves.axis, family.halves.swapped}
     if family.pairs is not None:

@@ -8,8 +8,8 @@ from baracuda.codegen.formula import BOOL, COMPUTE, INT, STATE, Expr, FormulaErr
 from baracuda.codegen.problems import Path, Problems
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.model import Monoid, RunState, StateField, Statement, Transition, UsualStep
-from baracuda.codegen.spec.program import kind_of
 from baracuda.codegen.spec.rules import parse_at
+from baracuda.codegen.spec.scope import kind_of
 
 Block = Mapping[str, object]
 

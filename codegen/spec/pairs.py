@@ -30,8 +30,8 @@ from baracuda.codegen.formula import (
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema
 from baracuda.codegen.spec.model import Attribute, AttributeValue, Family, HostFormulas, Program, Statement
-from baracuda.codegen.spec.program import ATTRIBUTE_TYPES, kind_of
 from baracuda.codegen.spec.rules import condition, parse_at
+from baracuda.codegen.spec.scope import ATTRIBUTE_TYPES, kind_of
 
 TEMPLATE = "rotate"
 

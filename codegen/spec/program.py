@@ -1,13 +1,8 @@
-"""From the formulas of one direction to a `Program`: parsed, typed, split by where each value is computed.
-
-A value that follows from attributes alone is folded on the host in double precision. A value of the row
-follows from aggregates, from tensors that are read once a row, and from the row's extent. Everything else
-belongs to the element.
-"""
+"""From the formulas of one direction to a `Program`: parsed, lowered to names, typed, and placed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from baracuda.codegen.formula import (
@@ -18,27 +13,20 @@ from baracuda.codegen.formula import (
     INT,
     WHOLE,
     WIDE,
-    Binary,
-    BoolOp,
     Call,
     Expr,
     Field,
     FormulaError,
-    IfElse,
     Name,
     Type,
-    Unary,
     calls,
-    children,
     free_names,
     infer,
-    of_element_type,
     parse,
     rewrite,
     substitute,
     to_python,
     to_text,
-    with_children,
 )
 from baracuda.codegen.problems import Path, Problems, suggest
 from baracuda.codegen.spec import schema, vocabulary
@@ -52,25 +40,11 @@ from baracuda.codegen.spec.model import (
     Program,
     Statement,
 )
+from baracuda.codegen.spec.placing import Placement
 from baracuda.codegen.spec.reading import check_reading
 from baracuda.codegen.spec.rules import condition, parse_at
-from baracuda.codegen.spec.tensors import FLAG
-
-#: The number of elements of a row, and an element's number in its row, in families that have axes.
-EXTENT, INDEX = "extent", "index"
-
-#: The types of attributes in formulas, by the type of the descriptor's field.
-ATTRIBUTE_TYPES: dict[str, Type] = {"f64": F64, "i64": INT, "bool": BOOL}
-
-
-def kind_of(type_: Type) -> str:
-    """The C++ kind of a value of a type."""
-    return {BOOL: "bool", INT: "i64", WHOLE: "whole", WIDE: "wide"}.get(type_, "compute")
-
-
-def parse_rule(text: str) -> Expr:
-    """A shape rule that `resolve_family` has checked."""
-    return parse(text)
+from baracuda.codegen.spec.scope import ATTRIBUTE_TYPES, EXTENT, INDEX, Scope, kind_of
+from baracuda.codegen.spec.tensors import FLAG, outputs_of
 
 
 @dataclass
@@ -87,10 +61,7 @@ class Builder:
     formulas: Mapping[str, OpFormula] = field(default_factory=dict)  # ops that a formula may call
     number: Type = COMPUTE  # of the elements
 
-    types: dict[str, Type] = field(default_factory=dict)
-    folded: dict[str, AttributeValue] = field(default_factory=dict)
-    lets: dict[str, Statement] = field(default_factory=dict)
-    aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    scope: Scope = field(init=False)
     states: dict[str, Aggregate] = field(default_factory=dict)
     called: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     own: str = ""
@@ -106,16 +77,17 @@ class Builder:
         before = len(self.problems)
         tensors = self.family.tensors(self.direction)
         inputs = [name for name, tensor in tensors.items() if tensor.io == "in" and not tensor.halves]
-        self.types = {name: BOOL if tensors[name].dtype == FLAG else self.number for name in inputs}
+        types = {name: BOOL if tensors[name].dtype == FLAG else self.number for name in inputs}
         fields = self.family.fields(self.direction)
         for attribute in self.attributes:
             if attribute.source in fields:
                 own = ATTRIBUTE_TYPES[fields[attribute.source].type]
                 if own == F64 and self.number == WHOLE:
                     own = WHOLE
-                self.types[attribute.name] = WIDE if attribute.wide else own
+                types[attribute.name] = WIDE if attribute.wide else own
         if self.family.axes is not None:
-            self.types |= {EXTENT: INT, INDEX: INT}
+            types |= {EXTENT: INT, INDEX: INT}
+        self.scope = Scope(self.attributes, types)
         for word, name, text in self._in_order(block):
             self._name(name, text, self._at(word, name))
         results = [
@@ -137,7 +109,10 @@ class Builder:
         if len(self.problems) > before or self.misled:
             return None
         results.sort(key=lambda statement: wanted.index(statement.name))
-        program = self._program(block, stem, options, results, inputs)
+        placement = Placement(
+            self.scope, self.direction, tensors, inputs, self.family.axes is not None, self.number
+        )
+        program = placement.program(block, stem, options, results, self._required(block))
         check_reading(program, self.family, inputs, self._at, self.problems)
         return program if len(self.problems) == before else None
 
@@ -158,8 +133,8 @@ class Builder:
         return self.places.get(steps, (*self.path, *steps))
 
     def _check_folded(self, block: schema.Direction) -> None:
-        names = {name: name for name in self.types}
-        for name, value in self.folded.items():
+        names = {name: name for name in self.scope.types}
+        for name, value in self.scope.folded.items():
             try:
                 to_python(value.value, names)
             except FormulaError as error:
@@ -167,223 +142,45 @@ class Builder:
                 what = f"{to_text(value.value)}, which the host computes: {error}"
                 self.problems.add(path, what, "docs/spec.md lists what the host has")
 
+    def _required(self, block: schema.Direction) -> tuple[Expr, ...]:
+        read = (
+            condition(text, self.family.descriptor, self._at("require", place), self.problems)
+            for place, text in enumerate(block.require)
+        )
+        return tuple(expr for expr in read if expr is not None)
+
     def _may_lack(self, name: str, tensors: Mapping[str, schema.Tensor]) -> bool:
         # A gradient may not be forgotten: only a forward's optional output may have no formula.
         return self.direction == "forward" and tensors[name].optional
 
-    def _program(
-        self,
-        block: schema.Direction,
-        stem: str,
-        options: tuple[tuple[str, str], ...],
-        results: list[Statement],
-        inputs: list[str],
-    ) -> Program:
-        tensors = self.family.tensors(self.direction)
-        of_row = [statement for statement in results if tensors[statement.name].role == "row"]
-        of_column = [statement for statement in results if tensors[statement.name].role == "column"]
-        of_element = [
-            statement for statement in results if tensors[statement.name].role not in ("row", "column")
-        ]
-        known_names = self._known_names(inputs, tensors)
-        self._hoist_operands(known_names)
-        operands = [aggregate.operand for aggregate in self.aggregates.values()]
-        lift_lets = tuple(
-            self._hoisted(s, known_names) for s in self._needed(operands) if s.name not in known_names
-        )
-        read_by_lifts = _names([*operands, *(s.value for s in lift_lets)])
-        known_values = {name: kind_of(self.types[name]) for name in known_names if name in read_by_lifts}
-        known_lets = self._needed(Name(name) for name in known_values)
-        row_names = self._row_names(inputs, tensors)
-        of_element = [self._hoisted(statement, row_names) for statement in of_element]
-        element_lets = tuple(
-            self._hoisted(s, row_names)
-            for s in self._needed(s.value for s in of_element)
-            if s.name not in row_names
-        )
-        of_column = [self._hoisted(statement, row_names) for statement in of_column]
-        column_lets = tuple(
-            self._hoisted(s, row_names)
-            for s in self._needed(s.value for s in of_column)
-            if s.name not in row_names
-        )
-        read_by_elements = _names([s.value for s in (*element_lets, *of_element, *column_lets, *of_column)])
-        row_values = {name: kind_of(self.types[name]) for name in row_names if name in read_by_elements}
-        asked_of_row = [Name(name) for name in row_values]
-        row_lets = self._needed([*asked_of_row, *(s.value for s in of_row)])
-        read_by_rows = _names([*asked_of_row, *(s.value for s in (*row_lets, *of_row))])
-        read = read_by_elements | read_by_rows | read_by_lifts | _names(s.value for s in known_lets)
-        shared = self._shared_folds(block, read)
-        # Those of a column stand behind those of an element, and those of bool behind the others.
-        element_inputs = sorted(
-            (name for name in inputs if tensors[name].role != "row"),
-            key=lambda name: (tensors[name].role == "column", tensors[name].dtype == FLAG),
-        )
-        return Program(
-            direction=self.direction,
-            stem=stem,
-            options=options,
-            inputs=tuple(name for name in element_inputs if name in read),
-            row_inputs=tuple(name for name in inputs if name in read and name not in element_inputs),
-            outputs=tuple(statement.name for statement in of_element),
-            row_outputs=tuple(statement.name for statement in of_row),
-            attributes=self._expanded_values(read, read | shared),
-            folded_lets=self._expanded_values(shared, shared),
-            known_lets=known_lets,
-            known_values=known_values,
-            lift_lets=lift_lets,
-            aggregates=tuple(
-                replace(a, fields={n: f for n, f in a.fields.items() if n in read})
-                for a in self.aggregates.values()
-            ),
-            row_lets=row_lets,
-            row_values=row_values,
-            lets=element_lets,
-            results=tuple(of_element),
-            row_results=tuple(of_row),
-            takes=dict(block.takes),
-            require=tuple(
-                expr
-                for place, text in enumerate(block.require)
-                if (
-                    expr := condition(text, self.family.descriptor, self._at("require", place), self.problems)
-                )
-                is not None
-            ),
-            source={
-                name: str(text)
-                for name, text in (*block.let.items(), *block.row.items(), *block.outputs.items())
-            },
-            column_inputs=tuple(
-                name for name in element_inputs if name in read and tensors[name].role == "column"
-            ),
-            flags=tuple(name for name in element_inputs if name in read and tensors[name].dtype == FLAG),
-            absent={
-                name: float(absent)
-                for name in element_inputs
-                if name in read and (absent := tensors[name].absent) is not None
-            },
-            column_outputs=tuple(statement.name for statement in of_column),
-            column_lets=column_lets,
-            column_results=tuple(of_column),
-            number=kind_of(self.number),
-        )
-
-    def _hoisted(self, statement: Statement, row_names: list[str]) -> Statement:
-        """The statement with its largest parts that are the same for a whole row computed once a row."""
-
-        def hoist(expr: Expr) -> Expr:
-            names = set(free_names(expr))
-            if isinstance(expr, Name) or not names & set(row_names):
-                return expr
-            if not names <= {*row_names, *self.folded}:
-                return _with_folded_children(expr, hoist)
-            for known in self.lets.values():
-                if known.value == expr:
-                    return Name(known.name)
-            type_ = infer(expr, self.types)
-            name = self._fresh("of_row")
-            self.lets[name] = Statement(name, kind_of(type_), expr)
-            self.types[name] = COMPUTE if type_ == F64 else type_
-            row_names.append(name)
-            return Name(name)
-
-        return replace(statement, value=hoist(statement.value)) if row_names else statement
-
-    def _expanded(self, expr: Expr, kept: set[str]) -> Expr:
-        """A folded expression without the folded names that are not kept."""
-        own = {attribute.name for attribute in self.attributes}
-        hidden = [name for name in free_names(expr) if name in self.folded and name not in {*kept, *own}]
-        if not hidden:
-            return expr
-        return self._expanded(substitute(expr, {name: self.folded[name].value for name in hidden}), kept)
-
-    def _expanded_values(self, wanted: set[str], kept: set[str]) -> tuple[AttributeValue, ...]:
-        found = [value for name, value in self.folded.items() if name in wanted]
-        return tuple(replace(value, value=self._expanded(value.value, kept)) for value in found)
-
-    def _shared_folds(self, block: schema.Direction, read: set[str]) -> set[str]:
-        """The folded names of `let` that the kernel lacks and that several of its attributes follow from.
-
-        One that is read on conditions alone stays behind these: it may have no value where they do not hold.
-        """
-        found = set()
-        for name in self.folded:
-            if name not in block.let or name in read:
-                continue
-            values = [value.value for value in self._expanded_values(read, read | {name})]
-            readers = sum(name in free_names(value) for value in values)
-            if readers > 1 and any(name in _always_read(value) for value in values):
-                found.add(name)
-        return found
-
-    def _row_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
-        """The names of values that are the same for a whole row, attributes apart."""
-        if self.family.axes is None:
-            return []
-        names = [*(name for name in inputs if tensors[name].role == "row"), EXTENT]
-        for aggregate in self.aggregates.values():
-            names += [aggregate.name, *aggregate.fields]
-        for statement in self.lets.values():
-            if all(name in names or name in self.folded for name in free_names(statement.value)):
-                names.append(statement.name)
-        return names
-
-    def _known_names(self, inputs: list[str], tensors: Mapping[str, schema.Tensor]) -> list[str]:
-        """The names of values that follow from what is read once a row, no aggregate among it."""
-        names = [name for name in inputs if tensors[name].role == "row"]
-        for statement in self.lets.values():
-            read = free_names(statement.value)
-            if set(read) & set(names) and all(name in names or name in self.folded for name in read):
-                names.append(statement.name)
-        return names
-
-    def _hoist_operands(self, known_names: list[str]) -> None:
-        """Let what aggregates take in know a row's values instead of working them out at each element."""
-        for name, aggregate in self.aggregates.items():
-            operand = self._hoisted(Statement(name, "compute", aggregate.operand), known_names).value
-            self.aggregates[name] = replace(aggregate, operand=operand)
-
-    def _needed(self, values: Iterable[Expr]) -> tuple[Statement, ...]:
-        """The lets that some values follow from, in the order in which they are written."""
-        names = _names(values)
-        kept: list[Statement] = []
-        for statement in reversed(self.lets.values()):
-            if statement.name in names:
-                kept.append(statement)
-                names.update(free_names(statement.value))
-        return tuple(reversed(kept))
-
     def _name(self, name: str, text: object, path: Path) -> None:
         """A named sub-expression or aggregate."""
-        if name in self.types:
+        if name in self.scope.types:
             self.problems.add(path, f"{name!r} is already a name here", "another name")
             return
-        self.types[name] = self.number  # one mistake, one message
+        self.scope.types[name] = self.number  # one mistake, one message
         parsed = parse_at(text, path, self.problems)
         if parsed is None:
             return
         if isinstance(parsed, Call) and parsed.name in self.monoids:
-            del self.types[name]
+            del self.scope.types[name]
             made = self._aggregate(parsed, path, name)
             if made is None:
-                self.types[name] = self.number
+                self.scope.types[name] = self.number
             elif made != name:
-                self.lets[name] = Statement(name, kind_of(self.types[made]), Name(made))
-                self.types[name] = self.types[made]
+                self.scope.let(name, self.scope.types[made], Name(made))
             return
         expr = self._lowered(parsed, path)
-        del self.types[name]
+        del self.scope.types[name]
         type_ = None if expr is None else self._typed(expr, path, shown=parsed)
         if expr is None or type_ is None:
-            self.types[name] = self.number
+            self.scope.types[name] = self.number
             return
-        if self._follows_from_attributes(expr):
-            self.folded[name] = AttributeValue(name, kind_of(type_), expr)
-            self.types[name] = type_ if type_ in (BOOL, INT, WIDE, WHOLE) else F64
+        if self.scope.follows_from_attributes(expr):
+            self.scope.folded[name] = AttributeValue(name, kind_of(type_), expr)
+            self.scope.types[name] = type_ if type_ in (BOOL, INT, WIDE, WHOLE) else F64
             return
-        self.lets[name] = Statement(name, kind_of(type_), self._fold(expr, type_ == INT))
-        self.types[name] = COMPUTE if type_ == F64 else type_
+        self.scope.let(name, type_, self.scope.fold(expr, type_ == INT))
 
     def _output(self, name: str, text: object, tensors: Mapping[str, schema.Tensor]) -> Statement | None:
         path = self._at(name)
@@ -399,11 +196,11 @@ class Builder:
         want = BOOL if tensors[name].dtype == FLAG else self.number
         if expr is None or self._typed(expr, path, want, parsed) is None:
             return None
-        if tensors[name].role == "column" and self._follows_from_aggregates(expr):
+        if tensors[name].role == "column" and self.scope.follows_from_aggregates(expr):
             what = f"{text}: the sum over the rows of what follows from an aggregate"
             self.problems.add(path, what, "a formula of tensors, those of role row among them")
             return None
-        return Statement(name, kind_of(want), self._fold(expr))
+        return Statement(name, kind_of(want), self.scope.fold(expr))
 
     def _lowered(self, expr: Expr, path: Path) -> Expr | None:
         """The expression with aggregates and fields of states replaced by names."""
@@ -442,30 +239,30 @@ class Builder:
             self.problems.add(path, f"{monoid.name} aggregates one value, got {len(call.args)}")
             return None
         operand = self._lowered(call.args[0], path)
-        if operand is not None and self._follows_from_aggregates(operand):
+        if operand is not None and self.scope.follows_from_aggregates(operand):
             self.problems.add(
                 path, f"{to_text(call)}: an aggregate within an aggregate", "an aggregate of tensors"
             )
             return None
-        if operand is not None and EXTENT in _names([operand, *(s.value for s in self._needed([operand]))]):
+        if operand is not None and EXTENT in self.scope.all_names([operand]):
             right = "an aggregate without it, and its value with it"
             self.problems.add(path, f"{to_text(call)}: elements do not know the row's {EXTENT}", right)
             return None
         if operand is None or self._typed(operand, path, BOOL if monoid.of == "bool" else COMPUTE) is None:
             return None
-        operand = self._fold(operand)
-        for known in self.aggregates.values():
+        operand = self.scope.fold(operand)
+        for known in self.scope.aggregates.values():
             if known.monoid is monoid and known.operand == operand:
                 if name is not None:
                     self.states[name] = known
                 return known.name
         if name is None:
             stem = f"{monoid.name}_{operand.name}" if isinstance(operand, Name) else f"{monoid.name}_of_row"
-            name = stem if stem not in self.types else self._fresh(stem)
+            name = self.scope.unused(stem)
         aggregate = Aggregate(name, monoid, operand)
-        self.aggregates[name] = aggregate
+        self.scope.aggregates[name] = aggregate
         self.states[name] = aggregate
-        self.types[name] = INT if monoid.value is not None and monoid.value.kind == "i64" else COMPUTE
+        self.scope.types[name] = INT if monoid.value is not None and monoid.value.kind == "i64" else COMPUTE
         return name
 
     def _result_of(self, call: Call, path: Path) -> str | None:
@@ -515,18 +312,13 @@ class Builder:
         type_ = None if expr is None else self._typed(expr, path)
         if expr is None or type_ is None:
             return None
-        folded, kind = self._fold(expr, type_ == INT), kind_of(type_)
-        for known in self.lets.values():
+        folded, kind = self.scope.fold(expr, type_ == INT), kind_of(type_)
+        for known in self.scope.lets.values():
             if known.value == folded and known.kind == kind:
                 return Name(known.name)
-        own = name if name not in self.types else self._fresh(f"{name}_")
-        self.lets[own] = Statement(own, kind, folded)
-        self.types[own] = COMPUTE if type_ == F64 else type_
+        own = self.scope.unused(name, f"{name}_")
+        self.scope.let(own, type_, folded)
         return Name(own)
-
-    def _follows_from_aggregates(self, operand: Expr) -> bool:
-        names = _names([operand, *(statement.value for statement in self._needed([operand]))])
-        return any(a.name in names or names & set(a.fields) for a in self.aggregates.values())
 
     def _field(self, aggregate: Aggregate, node: Field, path: Path) -> str | None:
         if node.name == "value" and aggregate.monoid.value is not None:
@@ -539,14 +331,14 @@ class Builder:
         name = next((n for n, f in aggregate.fields.items() if f == node.name), None)
         if name is None:
             stem = f"{aggregate.name}_{node.name}"
-            name = stem if stem not in self.types else self._fresh(stem)
+            name = self.scope.unused(stem)
             fields = {**aggregate.fields, name: node.name}
             changed = replace(aggregate, fields=fields)
-            self.aggregates[aggregate.name] = changed
+            self.scope.aggregates[aggregate.name] = changed
             for key, state in self.states.items():
                 if state is aggregate:
                     self.states[key] = changed
-            self.types[name] = INT if kinds[node.name] == "i64" else COMPUTE
+            self.scope.types[name] = INT if kinds[node.name] == "i64" else COMPUTE
         return name
 
     def _typed(
@@ -554,55 +346,10 @@ class Builder:
     ) -> Type | None:
         """The type of an expression, which a message says as `shown`."""
         try:
-            return infer(expr, self.types, want)
+            return infer(expr, self.scope.types, want)
         except FormulaError as error:
             self.problems.add(path, f"{to_text(shown or expr)}: {error}")
             return None
-
-    def _follows_from_attributes(self, expr: Expr) -> bool:
-        known = {attribute.name for attribute in self.attributes} | set(self.folded)
-        names = free_names(expr)
-        return bool(names) and set(names) <= known and not of_element_type(expr)
-
-    def _fold(self, expr: Expr, whole: bool = False) -> Expr:
-        """The expression with its largest attribute-only parts replaced by values that the host computes.
-
-        Args:
-            expr: the expression.
-            whole: whether it counts: a choice of literals is an integer then, no number of the compute type.
-        """
-        if isinstance(expr, Name):
-            if expr.name not in self.folded and any(a.name == expr.name for a in self.attributes):
-                self.folded[expr.name] = AttributeValue(expr.name, kind_of(self.types[expr.name]), expr)
-            return expr
-        if self._follows_from_attributes(expr):
-            for value in self.folded.values():
-                if value.value == expr:
-                    return Name(value.name)
-            type_ = infer(expr, self.types, INT if whole else None)
-            name = self._fresh({"bool": "flag", "i64": "count"}.get(kind_of(type_), "factor"))
-            self.folded[name] = AttributeValue(name, kind_of(type_), expr)
-            self.types[name] = type_
-            return Name(name)
-        if isinstance(expr, Call) and FUNCTIONS[expr.name].rule == "ldexp":
-            return with_children(expr, (self._fold(expr.args[0]), self._fold(expr.args[1], True)))
-        if whole and isinstance(expr, IfElse):
-            then, condition, other = children(expr)
-            parts = (self._fold(then, True), self._fold(condition), self._fold(other, True))
-            return with_children(expr, parts)
-        counts = whole and isinstance(expr, (Unary, Binary))
-        return _with_folded_children(expr, lambda child: self._fold(child, counts))
-
-    def _fresh(self, stem: str) -> str:
-        number = 0
-        while f"{stem}{number}" in self.types:
-            number += 1
-        return f"{stem}{number}"
-
-
-def outputs_of(tensors: Mapping[str, schema.Tensor]) -> list[str]:
-    """The tensors that formulas give."""
-    return [name for name, tensor in tensors.items() if tensor.io == "out" and not tensor.halves]
 
 
 def _mentioned(text: object) -> set[str]:
@@ -611,24 +358,3 @@ def _mentioned(text: object) -> set[str]:
         return set(free_names(parse(str(text))))
     except FormulaError:
         return set()
-
-
-def _always_read(expr: Expr) -> set[str]:
-    """The names that an expression reads whatever its conditions say."""
-    if isinstance(expr, Name):
-        return {expr.name}
-    parts = children(expr)
-    if isinstance(expr, IfElse):
-        _, condition, _ = parts
-        return _always_read(condition)
-    if isinstance(expr, BoolOp):
-        return _always_read(parts[0])
-    return {name for part in parts for name in _always_read(part)}
-
-
-def _names(values: Iterable[Expr]) -> set[str]:
-    return {name for value in values for name in free_names(value)}
-
-
-def _with_folded_children(expr: Expr, fold: Callable[[Expr], Expr]) -> Expr:
-    return with_children(expr, tuple(fold(child) for child in children(expr)))

@@ -39,10 +39,11 @@ from baracuda.codegen.spec.model import (
 )
 from baracuda.codegen.spec.monoids import resolve_monoid
 from baracuda.codegen.spec.pairs import PLACES, PairBuilder
-from baracuda.codegen.spec.program import EXTENT, INDEX, Builder, outputs_of
+from baracuda.codegen.spec.program import Builder
 from baracuda.codegen.spec.rules import condition, fields_of_type, numbers_of, parse_at
+from baracuda.codegen.spec.scope import EXTENT, INDEX
 from baracuda.codegen.spec.structure import mentions
-from baracuda.codegen.spec.tensors import MAPS
+from baracuda.codegen.spec.tensors import MAPS, outputs_of
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.

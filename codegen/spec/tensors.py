@@ -25,6 +25,11 @@ def fields_of(direction: str, fields: Fields) -> Fields:
     return {name: field for name, field in fields.items() if field.only in (None, direction)}
 
 
+def outputs_of(tensors: Mapping[str, schema.Tensor]) -> list[str]:
+    """The tensors that formulas give."""
+    return [name for name, tensor in tensors.items() if tensor.io == "out" and not tensor.halves]
+
+
 def may_be_none(tensor: schema.Tensor) -> bool:
     """Whether a caller may, or must sometimes, leave a tensor out."""
     return tensor.optional or tensor.given is not None
