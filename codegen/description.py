@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from baracuda.codegen.formula import to_text
 from baracuda.codegen.matrix import summed_outputs, variants
-from baracuda.codegen.rendering.host import host_lines, plain_tuple
+from baracuda.codegen.rendering.host import host_lines
 from baracuda.codegen.rendering.kernel import formula_lines
-from baracuda.codegen.rendering.plans import attribute_lines
+from baracuda.codegen.rendering.literals import plain_tuple
+from baracuda.codegen.rendering.plan_ops import attribute_lines
 from baracuda.codegen.spec.halves import with_wholes
 from baracuda.codegen.spec.model import COMPUTE, Family, Op, Program, Spec
 from baracuda.codegen.spec.schema import Tensor

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from baracuda.codegen.formula import Expr, free_names, to_decimal
+from baracuda.codegen.rendering.literals import plain_tuple
 from baracuda.codegen.rendering.locals import local_names
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.host import FUNCTIONS as HOST_FUNCTIONS
@@ -96,8 +97,3 @@ def host_lines(op: Op) -> list[str]:
         own = [f"{name} = {text}" for name, text in item.source.items() if name not in common]
         lines += [f"{line}  ({options})" if options else line for line in own]
     return lines
-
-
-def plain_tuple(items: Sequence[str]) -> str:
-    """A tuple as Python text."""
-    return f"({items[0]},)" if len(items) == 1 else "(" + ", ".join(items) + ")"

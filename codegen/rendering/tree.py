@@ -12,7 +12,8 @@ from baracuda.codegen.json_schema import json_schema
 from baracuda.codegen.matrix import kernels, source_path, summed_outputs, variants
 from baracuda.codegen.rendering.environment import banner, fill, own_templates
 from baracuda.codegen.rendering.kernel import formula_lines, render_kernel
-from baracuda.codegen.rendering.plans import attribute_lines, exported_names, render_plans
+from baracuda.codegen.rendering.plan_ops import attribute_lines
+from baracuda.codegen.rendering.plans import exported_names, render_plans
 from baracuda.codegen.spec.model import Op, Program, Spec
 from baracuda.codegen.spec.names import category_folder
 

@@ -319,6 +319,10 @@ class Family:
     tiles: Mapping[str, TileSet] = field(default_factory=dict)
     halves: Halves | None = None
 
+    def class_stem(self, direction: str) -> str:
+        """What the names of a direction's classes begin with."""
+        return self.plan if direction == "forward" else f"{self.plan}Backward"
+
     def tensors(self, direction: str) -> Mapping[str, Tensor]:
         """The tensor arguments of a direction, in order."""
         return self.forward if direction == "forward" else self.backward
@@ -346,7 +350,7 @@ class Family:
 
     def plan_class(self, direction: str) -> str:
         """The name of the plan class of a direction."""
-        return f"{self.plan}Plan" if direction == "forward" else f"{self.plan}BackwardPlan"
+        return f"{self.class_stem(direction)}Plan"
 
 
 @dataclass(frozen=True)
