@@ -11,7 +11,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from baracuda.codegen.spec import Spec
+    from refusals import Good
+
+    from baracuda.codegen.spec import Op, Spec
     from baracuda.codegen.verify import Backend
     from baracuda.tensor import Device
 
@@ -92,6 +94,18 @@ def backend(request: pytest.FixtureRequest, device: Device) -> Backend:
         for direction in [params["direction"]] if "direction" in params else params["op"].programs:
             load_op(params["op"].name, direction, device)
     return shared_backend(device.kind)
+
+
+@pytest.fixture(params=["first", "known"])
+def good(request: pytest.FixtureRequest, backend: Backend, op: Op, direction: str) -> Iterator[Good]:
+    """Return a call that works; no test that takes it may get as far as a launch.
+
+    Of a plan that ran never before, and of one that knows the call: it may not mistake a spoiled one for it.
+    """
+    from refusals import good_call
+
+    with good_call(backend, op, direction, known=request.param == "known") as call:
+        yield call
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_a_run_is_ordered_on_its_stream_and_does_not_wait(backend, device, op, d
         np.testing.assert_array_equal(verify.bits_of(got), verify.bits_of(value))
 
 
-# Devices; with fakes, `test_rejects.py` and `test_driver.py` hold the same on any machine
+# Devices; with fakes, `test_rejected_arguments.py` and `test_driver.py` hold the same on any machine
 
 
 @pytest.fixture
