@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from collections.abc import Callable, Iterable
@@ -48,8 +49,9 @@ def folded(
     if not _fit_f32(op, scalars):
         names = _at_fault(op, desc, {**rounded, **beyond}, violations) or [*numbers]
         got = {name: numbers[name] for name in names}
+        fitting = "a number that fits" if len(names) == 1 else "numbers that fit"
         follows = "numbers from which nothing follows that is beyond"
-        what = "a number that fits" if {*names} <= {*beyond} else follows
+        what = fitting if {*names} <= {*beyond} else follows
         raise InvalidProblem(f"{plan}: {_said(got)}, want {what} {where}")
     # A number beyond f32 of which kernels have none is the infinity that is nearest.
     return _fold(plan, op, desc, rounded, violations) if beyond else scalars
@@ -66,23 +68,34 @@ def _fold(
     changed = {name: value for name, value in numbers.items() if value != getattr(desc, name)}
     if not changed:
         return op.fold(desc)
-    where = f"the nearest number of f32, in which {op.name} is computed"
     known = desc.replace(**changed)
     for violation in violations(known):
-        raise InvalidProblem(f"{plan}: {violation}, of {where}")
+        said = violation
+        for name, value in changed.items():
+            both = f"{name} is {getattr(desc, name)} ({value} in f32, in which {op.name} is computed)"
+            said = said.replace(f"{name} is {value}", both)
+        raise InvalidProblem(f"{plan}: {said}")
     try:
         return op.fold(known)
     except (ArithmeticError, ValueError) as error:
+        where = f"the nearest number of f32, in which {op.name} is computed"
         raise InvalidProblem(f"{plan}: {_said(changed)} ({error}), of {where}") from None
 
 
 def _at_fault(
     op: OpRecord, desc: Any, numbers: dict[str, float], violations: Callable[[Any], Iterable[str]]
 ) -> list[str]:
-    """The numbers of which each would leave all scalars in f32 were it 1."""
-    others = {name: desc.replace(**{**numbers, name: 1.0}) for name in numbers}
-    allowed = {name: other for name, other in others.items() if not [*violations(other)]}
-    return [name for name, other in allowed.items() if _fit_f32(op, op.fold(other))]
+    """The fewest numbers that leave all scalars in f32 where they are 1; several where each alone does."""
+    for count in range(1, len(numbers) + 1):
+        chosen = [
+            names
+            for names in itertools.combinations(numbers, count)
+            if not [*violations(other := desc.replace(**numbers | dict.fromkeys(names, 1.0)))]
+            and _fit_f32(op, op.fold(other))
+        ]
+        if chosen:
+            return list(dict.fromkeys(itertools.chain(*chosen)))
+    return []
 
 
 def _fit_f32(op: OpRecord, scalars: tuple[float | bool | int, ...]) -> bool:

@@ -570,11 +570,13 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
     precision = engine.math_precision()
     summed = op.sum_ulp.get(element.value, 0.0) if engine.cross_row_outputs() else 0.0
     scale = {name: text for name, text in op.scale.items() if name not in never}
-    if summed or op.column_outputs:
-        sums = {
-            name: scale.get(name, "abs(exact)") for name in engine.cross_row_outputs() if name not in never
-        }
-        scale |= {name: f"the sum over its terms of {text}" for name, text in sums.items()}
+    holds = {name: text for name, text in op.holds.items() if name not in never}
+    if op.sum_ulp or op.column_outputs:
+        for name in engine.cross_row_outputs():
+            if name not in never:
+                scale[name] = f"the sum over its terms of {scale.get(name, 'abs(exact)')}"
+                fits = f"{scale[name]} < max_value"
+                holds[name] = f"({holds[name]}) and {fits}" if name in holds else fits
     return PrecisionGuarantee(
         math_precision=precision,
         accumulator=element.compute,
@@ -583,7 +585,7 @@ def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[st
         ulp=(_bound(op, element, engine) + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
         batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
         scale=tuple(scale.items()),
-        holds=tuple((name, text) for name, text in op.holds.items() if name not in never),
+        holds=tuple(holds.items()),
     )
 
 

@@ -41,8 +41,8 @@ class PrecisionGuarantee:
         ulp: largest error against the exact result at the given inputs, in units in the last place of the
             output's dtype, of the result or of the magnitude that `scale` names.
         scale: pairs of an output and the magnitude that its bound is relative to, where that is not the
-            result alone: a formula of `ops.yaml`, over the tensors, the exact result (`exact`) and the parts
-            that the op's `ref_let` names. The larger one of it and the result counts.
+            result alone: a formula of `ops.yaml`, over the tensors, the exact result (`exact`) and parts of
+            the op's reference, which `baracuda-gen show OP` lists. The larger one of it and the result counts.
         holds: pairs of an output and the condition under which its bound holds, where that is not everywhere:
             a formula as in `scale`, with the limits of the compute type.
         batch_invariant: outputs of which a row depends neither on the other rows nor on how many there are.

@@ -281,6 +281,29 @@ def test_lerp_does_not_overflow_between_finite_ends(spec, backend, dtype):
 
 
 @pytest.mark.parametrize("dtype", EVERY)
+def test_lerp_beyond_its_ends_overflows_where_the_result_does(spec, backend, dtype):
+    """Far beyond an end the weighted difference alone may be infinite; here the difference is exact."""
+    largest = verify.special_values(dtype)
+    largest = float(np.max(largest[np.isfinite(largest)])) if dtype != "f64" else 1.7e308
+    ends = verify.rounded([0.875 * largest, 0.9375 * largest], dtype)
+    low, high = verify.widened(ends).astype(np.longdouble)
+    for sign in (1, -1):
+        for start, end, weight in (
+            (low, high, -20.0),
+            (high, low, 21.0),
+            (low, high, -40.0),
+            (low, high, 4.0),
+        ):
+            right = verify.rounded([sign * (start + weight * (end - start))], dtype)
+            a, b, c = (verify.rounded([value], dtype) for value in (sign * start, sign * end, weight))
+            scalar = lerp(spec, backend, dtype, a, b, weight)
+            problem = verify.Problem(spec.ops["lerp_tensor"], "forward", dtype, {"shape": (1,)})
+            tensor = verify.run(backend, problem, {"a": a, "b": b, "c": c})["y"]
+            for y in (scalar, tensor):
+                np.testing.assert_array_equal(verify.bits_of(y), verify.bits_of(right))
+
+
+@pytest.mark.parametrize("dtype", EVERY)
 def test_lerp_with_nan_is_nan_however_small_the_weight(spec, backend, dtype):
     """1 - weight rounds to 1 here, which is not the end itself."""
     for weight in (1e-30, 1 - (1e-16 if dtype == "f64" else 2.0**-24), 0.25):

@@ -170,7 +170,7 @@ def test_celu_with_any_alpha(backend, alpha, dtype):
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 def test_a_number_that_vanishes_is_judged_as_0(backend, dtype):
     """Of 1e-46 f32 has 0, by which celu would divide and lerp stays at a."""
-    right = r"param is 0.0, want .* and param > 0, of the nearest number of f32, in which celu is computed"
+    right = r"param is 1e-46 \(0.0 in f32, in which celu is computed\), want .* and param > 0"
     with pytest.raises(InvalidProblem, match=right):
         results(backend, "celu", "forward", dtype, {"x": [1]}, param=1e-46)
     y = results(backend, "lerp", "forward", dtype, {"a": [2, 3], "b": [np.inf, 9]}, param=1e-46)["y"]
@@ -184,10 +184,19 @@ def test_a_number_that_is_refused_is_named_alone(backend, bound):
         results(backend, "softplus", "forward", "f32", {"x": [1]}, param=1e-37, param2=bound)
 
 
+def test_numbers_that_are_refused_together_are_named_alone(backend):
+    """Not those that fit, nor infinities that no bound at all means."""
+    message = r": param2 is 1e\+39, param3 is -1e\+39, want numbers that fit f32"
+    with pytest.raises(InvalidProblem, match=message):
+        results(backend, "nan_to_num", "forward", "f32", {"x": [1]}, param=0.0, param2=1e39, param3=-1e39)
+    with pytest.raises(InvalidProblem, match=r": param is 1e\+39, param2 is 1e\+39, want"):
+        results(backend, "nan_to_num", "forward", "f32", {"x": [1]}, param=1e39, param2=1e39)
+
+
 def test_a_number_beyond_f32_is_the_infinity_that_is_nearest(backend):
     """In both directions alike, where kernels have none such."""
     for direction, run in (("forward", {"x": [1]}), ("backward", {"dy": [1], "x": [1]})):
-        with pytest.raises(InvalidProblem, match=r"param is (inf|1e\+76), want"):
+        with pytest.raises(InvalidProblem, match=r": param is 1e\+76( \(inf in f32, .*\))?, want"):
             results(backend, "squareplus", direction, "f32", run, param=1e76)
     y = results(backend, "softplus", "forward", "f32", {"x": [50, 1e38]}, param=1.0, param2=1e39)["y"]
     np.testing.assert_array_equal(y, np.float32([50, 1e38]))
@@ -241,6 +250,24 @@ def test_softplus_compares_the_exact_product_with_its_bound(backend, bound, dtyp
             if is_above or bound < 5 or dtype == "f64":  # at 20 the jump is below f32
                 assert (y[place] == x[place]) == is_above, (beta, x[place])
                 assert (dx[place] == 1) == is_above, (beta, x[place])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("bound", [1.5e-39, -3e-42, 2.0**-149, 4e-31, 5e-324, -1e-310, 1e-291])
+def test_softplus_compares_with_a_tiny_bound(backend, bound, dtype):
+    """Where the difference of the product and the bound would underflow."""
+    rng = np.random.default_rng(6)
+    bound = bound if dtype == "f64" else float(np.float32(bound))
+    for beta in np.float32(rng.uniform(1, 2, 40)).astype(float) * 2.0 ** rng.integers(-60, 90, 40):
+        middle = verify.rounded(np.full(1, np.longdouble(bound) / beta), dtype)
+        nearby = [next_after(verify.widened(middle), np.full(1, to), dtype) for to in (-np.inf, np.inf)]
+        x = np.concatenate([verify.widened(one) for one in (nearby[0], middle, nearby[1])])
+        dx = results(
+            backend, "softplus", "backward", dtype, {"dy": [1] * 3, "x": x}, param=beta, param2=bound
+        )
+        above = [Fraction(float(one)) * Fraction(beta) > Fraction(bound) for one in x]
+        reached = [Fraction(float(one)) * Fraction(beta) > 60 for one in x]  # where the slope is 1 anyway
+        assert (dx["dx"] == 1).tolist() == [*map(max, above, reached)], (beta, x)
 
 
 @pytest.mark.parametrize("name", ["elu", "celu"])

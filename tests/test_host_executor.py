@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import struct
 import threading
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from host_probes import CORRECT, ORDERS, PRELUDE, WRONG, run, tree, unit, values
 
+import baracuda as bc
 from baracuda.compile.unit import Unit
 from baracuda.errors import DriverError, InvalidProblem, Unsupported
 from baracuda.host import HostModule, compile_units
@@ -112,6 +115,34 @@ def test_atomics_across_os_threads(module: HostModule) -> None:
     total = 10000 * 256
     signed, unsigned, wide = struct.unpack("<iIQ", y.tobytes())
     assert (signed, unsigned, wide) == (total, 2 * total, total << 33)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_caller_that_rounds_otherwise_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """Nor does one that flushes subnormal numbers: both are in one register."""
+    downwards = {"x86_64": 0x400, "AMD64": 0x400, "aarch64": 0x800000, "arm64": 0x800000}.get(
+        platform.machine()
+    )
+    if downwards is None:
+        pytest.skip("unknown how this processor rounds downwards")
+    monkeypatch.setenv("BARACUDA_HOST_THREADS", str(workers))
+    libm = ctypes.CDLL(None)
+    x = np.full(1 << 16, 3, np.float32)
+    y = np.empty_like(x)
+    desc = bc.UnaryDescriptor(kind="reciprocal", shape=x.shape, element="f32")
+    plan = bc.UnaryPlan.select(bc.Stream.host(), desc)
+    before = libm.fegetround()
+    libm.fesetround(downwards)
+    try:
+        plan(x=x, y=y)
+        assert libm.fegetround() == downwards
+    finally:
+        libm.fesetround(before)
+    third = np.float32(1) / np.float32(3)
+    assert float(third) > 1 / 3
+    np.testing.assert_array_equal(y, third)
 
 
 def test_one_launch_from_many_threads(module: HostModule) -> None:

@@ -50,8 +50,8 @@ def processors() -> int:
     required=True,
     multiple=True,
     metavar="ARCH",
-    help="sm_90 for machine code, compute_80 for PTX, which newer GPUs take too, host for this kind of "
-    "machine's host executor; may be given several times.",
+    help="sm_90 for machine code, compute_80 for PTX, which newer GPUs take too, host, into a pack, for this "
+    "kind of machine's host executor; may be given several times.",
 )
 @click.option(
     "--jobs",

@@ -132,7 +132,7 @@ class BinaryParamPlan(Plan):
         near = a if toward_b else b
         far = b if toward_b else a
         t = weight if toward_b else rest
-        z = near + t * (far - near)
+        z = fma(t, far - near, near)
         beyond = z > far if far > 0 else z < far
         rounded = epsilon > 0.0001
         kept = t != 1 and beyond == (t > 1)

@@ -162,7 +162,7 @@ class TernaryPlan(Plan):
         near = a if toward_b else b
         far = b if toward_b else a
         t = c if toward_b else rest
-        z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
+        z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else fma(t, far - near, near)
         beyond = z > far if far > 0 else z < far
         rounded = epsilon > 0.0001
         between = z if rounded or beyond == (t > 1) or isnan(z) else far

@@ -3466,19 +3466,21 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    factor = 1 if bound == 0 else beta
+    lift = 2 ** 110 if abs(bound) < 1e-290 and beta < 1e270 else 2 ** 48 if abs(bound) < 1e-30 and beta < 1e23 else 1
+    factor = 1 if bound == 0 else beta * lift
     rate = beta * 1.4426950408889634
     down = 1 if beta <= 1 else 8.673617379884035e-19
     rest = 8.673617379884035e-19 / down / beta
-    return (factor, -min(bound, 2000), 2000 / beta, rate, beta, down, rest, 1 / beta)
+    return (factor, -min(bound, 2000) * lift, 2000 / beta, rate, beta, down, rest, 1 / beta)
 
 
 def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    factor = 1 if bound == 0 else beta
-    return (factor, -min(bound, 2000), beta)
+    lift = 2 ** 110 if abs(bound) < 1e-290 and beta < 1e270 else 2 ** 48 if abs(bound) < 1e-30 and beta < 1e23 else 1
+    factor = 1 if bound == 0 else beta * lift
+    return (factor, -min(bound, 2000) * lift, beta)
 
 
 def _logit_scalars(desc: Any) -> tuple[float | bool | int, ...]:
@@ -3576,8 +3578,10 @@ class UnaryParamPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        factor = 1 if bound == 0 else beta
-        above = fma(x, factor, -min(bound, 2000)) > 0
+        near = 2 ** 48 if abs(bound) < 1.0e-30 and beta < 1.0e+23 else 1
+        lift = 2 ** 110 if abs(bound) < 1.0e-290 and beta < 1.0e+270 else near
+        factor = 1 if bound == 0 else beta * lift
+        above = fma(x, factor, -min(bound, 2000) * lift) > 0
         size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
         rate = beta * 1.4426950408889634
         z = element_decay(size, beta, rate)
@@ -3901,6 +3905,8 @@ class UnaryParamPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param >= 1e-300):
             yield f"param is {desc.param}, want isfinite(param) and param >= 1e-300"
+        if desc.kind.value == "logit" and not (not math.isnan(desc.param)):
+            yield f"param is {desc.param}, want not isnan(param)"
         if desc.kind.value == "powi" and not (
             abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
         ):
@@ -3986,8 +3992,10 @@ class UnaryParamBackwardPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        factor = 1 if bound == 0 else beta
-        above = fma(x, factor, -min(bound, 2000)) > 0
+        near = 2 ** 48 if abs(bound) < 1.0e-30 and beta < 1.0e+23 else 1
+        lift = 2 ** 110 if abs(bound) < 1.0e-290 and beta < 1.0e+270 else near
+        factor = 1 if bound == 0 else beta * lift
+        above = fma(x, factor, -min(bound, 2000) * lift) > 0
         v = x * beta
         low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
         r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
@@ -4295,6 +4303,8 @@ class UnaryParamBackwardPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param >= 1e-300):
             yield f"param is {desc.param}, want isfinite(param) and param >= 1e-300"
+        if desc.kind.value == "logit" and not (not math.isnan(desc.param)):
+            yield f"param is {desc.param}, want not isnan(param)"
         if desc.kind.value == "powi" and not (
             abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
         ):

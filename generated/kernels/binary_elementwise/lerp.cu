@@ -4,7 +4,7 @@
 //   near = a if toward_b else b
 //   far = b if toward_b else a
 //   t = weight if toward_b else rest
-//   z = near + t * (far - near)
+//   z = fma(t, far - near, near)
 //   beyond = z > far if far > 0 else z < far
 //   rounded = epsilon > 0.0001
 //   kept = t != 1 and beyond == (t > 1)
@@ -33,7 +33,7 @@ struct Formula {
         const A near = toward_b ? a : b;
         const A far = toward_b ? b : a;
         const A t = toward_b ? weight : rest;
-        const A z = near + t * (far - near);
+        const A z = baracuda::fma(t, far - near, near);
         const bool beyond = far > A(0) ? z > far : z < far;
         const bool rounded = A(baracuda::limits<T>::epsilon) > A(0.0001);
         const bool kept = (t != A(1)) & (beyond == (t > A(1)));

@@ -4,7 +4,7 @@
 //   near = a if toward_b else b
 //   far = b if toward_b else a
 //   t = c if toward_b else rest
-//   z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else near + t * (far - near)
+//   z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else fma(t, far - near, near)
 //   beyond = z > far if far > 0 else z < far
 //   rounded = epsilon > 0.0001
 //   between = z if rounded or beyond == (t > 1) or isnan(z) else far
@@ -31,7 +31,7 @@ struct Formula {
         const A far = toward_b ? b : a;
         const A t = toward_b ? c : rest;
         const A z = ((near == far) | (t == A(0))) ? near
-            : (((t == A(1)) & !baracuda::isnan(near)) ? far : near + t * (far - near));
+            : (((t == A(1)) & !baracuda::isnan(near)) ? far : baracuda::fma(t, far - near, near));
         const bool beyond = far > A(0) ? z > far : z < far;
         const bool rounded = A(baracuda::limits<T>::epsilon) > A(0.0001);
         const A between = (rounded | (beyond == (t > A(1))) | baracuda::isnan(z)) ? z : far;

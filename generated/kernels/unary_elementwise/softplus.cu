@@ -1,6 +1,8 @@
 // softplus: log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for none.
-//   factor = 1 if bound == 0 else beta
-//   above = fma(x, factor, -min(bound, 2000)) > 0
+//   near = 2 ** 48 if abs(bound) < 1.0e-30 and beta < 1.0e+23 else 1
+//   lift = 2 ** 110 if abs(bound) < 1.0e-290 and beta < 1.0e+270 else near
+//   factor = 1 if bound == 0 else beta * lift
+//   above = fma(x, factor, -min(bound, 2000) * lift) > 0
 //   size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
 //   rate = beta * 1.4426950408889634
 //   z = element_decay(size, beta, rate)
@@ -21,8 +23,8 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor;  // 1 if bound == 0 else beta
-    A factor0;  // -min(bound, 2000)
+    A factor;  // 1 if bound == 0 else beta * lift
+    A factor0;  // -min(bound, 2000) * lift
     A factor1;  // 2000 / beta
     A rate;  // beta * 1.4426950408889634
     A beta;

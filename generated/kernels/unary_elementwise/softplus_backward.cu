@@ -1,7 +1,9 @@
 // softplus_backward: gradients of log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold; inf for
 // none.
-//   factor = 1 if bound == 0 else beta
-//   above = fma(x, factor, -min(bound, 2000)) > 0
+//   near = 2 ** 48 if abs(bound) < 1.0e-30 and beta < 1.0e+23 else 1
+//   lift = 2 ** 110 if abs(bound) < 1.0e-290 and beta < 1.0e+270 else near
+//   factor = 1 if bound == 0 else beta * lift
+//   above = fma(x, factor, -min(bound, 2000) * lift) > 0
 //   v = x * beta
 //   low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
 //   r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
@@ -17,8 +19,8 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A factor;  // 1 if bound == 0 else beta
-    A factor0;  // -min(bound, 2000)
+    A factor;  // 1 if bound == 0 else beta * lift
+    A factor0;  // -min(bound, 2000) * lift
     A beta;
 
     BARACUDA_FN void operator()(const A (&in)[2], A (&out)[1]) const {

@@ -5,6 +5,7 @@
 #include <baracuda/host_scheduler.cuh>
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -46,7 +47,18 @@ inline std::string& last_error() {
     return text;
 }
 
+// A caller's thread may flush subnormal numbers or round towards zero; kernels do neither.
+struct DefaultFloats {
+    std::fenv_t before;
+    DefaultFloats() {
+        std::fegetenv(&before);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~DefaultFloats() { std::fesetenv(&before); }
+};
+
 inline void work_on(Job* job) {
+    const DefaultFloats floats;
     Scheduler* scheduler = pool().take();
     try {
         scheduler->work(job);
