@@ -58,6 +58,7 @@ F32_LIMITS = {
     "smallest_normal": 2.0**-126,
     "smallest_subnormal": 2.0**-149,
     "epsilon": 2.0**-23,
+    "is_half": False,
 }
 
 

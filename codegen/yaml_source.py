@@ -22,6 +22,7 @@ _KINDS = {
     _CORE + "bool": "a boolean",
     _CORE + "null": "null",
 }
+_REMARK = re.compile(r"\s#\s+(\S.*)$")  # behind a formula, which has no such sign
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?|[-+]?\.inf|\.nan")
 _TEXT_NUMBER = re.compile(r"([-+]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))[eE]([-+]?)([0-9]+)")
@@ -39,6 +40,7 @@ class Source:
     filename: str
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
+    rows: list[str] = field(default_factory=list)
     problems: Problems = field(init=False)
 
     def __post_init__(self) -> None:
@@ -52,13 +54,31 @@ class Source:
                 return found
         return self.lines.get((), 1)
 
+    def remark(self, path: Path) -> str:
+        """The comment of a formula or of a block of them: the lines before it, then that behind it.
+
+        None with a backslash: at the end of a line of C++ it would take in the next.
+        """
+        line = self.lines.get(tuple(path))
+        if line is None:
+            return ""
+        row = self.rows[line - 1]
+        lead = row[: len(row) - len(row.lstrip())] + "#"
+        first = line - 1
+        while first > 0 and self.rows[first - 1].startswith(lead):
+            first -= 1
+        comments = [above[len(lead) :] for above in self.rows[first : line - 1]]
+        behind = _REMARK.search(row)
+        text = " ".join(" ".join([*comments, *(behind.groups() if behind else ())]).split())
+        return "" if "\\" in text else text
+
 
 def parse_yaml(text: str, filename: str, *, trusted: bool = False) -> Source:
     """Read one YAML document. Never raises: look at `.problems`; `data` is None if nothing could be read.
 
     A text that is `trusted` not to be made to break parsers is read several times faster, where libyaml is.
     """
-    source = Source(filename)
+    source = Source(filename, rows=text.split("\n"))
     try:
         root = (_composed_fast(text) if trusted else None) or yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:

@@ -42,7 +42,7 @@ class PrecisionGuarantee:
             output's dtype, of the result or of the magnitude that `scale` names.
         scale: pairs of an output and the magnitude that its bound is relative to, where that is not the
             result alone: a formula of `ops.yaml`, over the tensors, the exact result (`exact`) and parts of
-            the op's reference, which `baracuda-gen show OP` lists. The larger one of it and the result counts.
+            the op's reference, which `baracuda-gen show OP` lists. The larger of it and the result counts.
         holds: pairs of an output and the condition under which its bound holds, where that is not everywhere:
             a formula as in `scale`, with the limits of the compute type.
         batch_invariant: outputs of which a row depends neither on the other rows nor on how many there are.

@@ -319,10 +319,14 @@ def test_evaluate_uses_given_limits() -> None:
         "smallest_normal": 2.0**-14,
         "smallest_subnormal": 2.0**-24,
         "epsilon": 2.0**-10,
+        "is_half": True,
     }
     tree = parse("clamp(x, min_value, max_value)")
     assert list(evaluate(tree, {"x": np.float32([1e6, -1e6])}, limits=limits)) == [65504.0, -65504.0]
     assert evaluate(parse("max_value + 0 * x"), {"x": X})[0] == np.finfo(np.float64).max
+    tree = parse("x if is_half else -x")
+    assert list(evaluate(tree, {"x": X}, limits=limits)) == list(X)
+    assert list(evaluate(tree, {"x": X})) == list(-X)
 
 
 @pytest.mark.parametrize(

@@ -219,3 +219,22 @@ def test_a_kernel_includes_what_its_formulas_call(tmp_path: Path) -> None:
         "-fsyntax-only", "-DBARACUDA_DTYPE=f16", "-DBARACUDA_NARROW=1", "-DBARACUDA_NAMESPACE=k", text=text
     )
     assert shown.returncode == 0, shown.stderr[:4000]
+
+
+def test_a_kernel_has_the_comments_of_its_formulas(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    reason = "which is exact where the weight is a power of two, and rounds once elsewhere, " * 2
+    told = SMALL_SPEC.replace(
+        "    forward:\n      let: {rest: 1 - weight}\n      y: a * rest + b * weight\n",
+        "    # Of both ends.\n    forward:\n      let: {rest: 1 - weight}      # of a\n"
+        f"      # {reason}\n      y: a * rest + b * weight\n",
+        1,
+    )
+    path.write_text(told, encoding="utf-8")
+    kernels = render(load_spec(path))
+    lines = kernels["kernels/pairs/mix.cu"].split("\n")
+    at = lines.index("// Of both ends.")
+    assert lines[at + 1] == "//   rest = 1 - weight  # of a"
+    above = lines[at + 2 : lines.index("//   y = a * rest + b * weight")]
+    assert " ".join(line.removeprefix("//   # ") for line in above) == reason.strip()
+    assert "Of both ends" not in kernels["kernels/pairs/mix_backward.cu"]

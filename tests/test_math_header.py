@@ -442,7 +442,7 @@ extern "C" double probe(double x) { using baracuda::all; return all(x, 1) + doub
 
 
 def test_limits(tmp_path: Path) -> None:
-    names = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon")
+    names = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon", "is_half")
     rows = [
         f"double(limits<{kind}>::{name})" for kind in ("double", "float", "f16", "bf16") for name in names
     ]
@@ -467,6 +467,13 @@ extern "C" void limits_of(double* out) {{
     want = [
         float(value)
         for info in infos
-        for value in (info.max, info.min, info.smallest_normal, info.smallest_subnormal, info.eps)
+        for value in (
+            info.max,
+            info.min,
+            info.smallest_normal,
+            info.smallest_subnormal,
+            info.eps,
+            info.bits == 16,
+        )
     ]
     assert out.tolist() == want

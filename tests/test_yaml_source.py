@@ -228,6 +228,33 @@ def test_lines() -> None:
     assert {path: source.line(path) for path in lines} == lines
 
 
+def test_remarks() -> None:
+    """Of a formula: the comment lines before it, and that behind it; of merged ones, those at the anchor."""
+    text = """
+# Not of the block: not as deep.
+ops:
+  one:   # of the op
+    # Two lines
+    # before it,
+    let: &shared
+      a: x + 1      # and this behind.
+      # Above b.
+
+      b: x#2
+    other: {<<: *shared, c: "x"}      # in braces
+    last: y                           # C++ would go on \\
+"""
+    source = parse_yaml(text, "ops.yaml")
+    assert source.remark(("ops", "one")) == "of the op"
+    assert source.remark(("ops", "one", "let")) == "Two lines before it,"
+    assert source.remark(("ops", "one", "let", "a")) == "and this behind."
+    assert source.remark(("ops", "one", "let", "b")) == ""
+    assert source.remark(("ops", "one", "other", "a")) == "and this behind."
+    assert source.remark(("ops", "one", "other", "c")) == "in braces"
+    assert source.remark(("ops", "one", "last")) == ""
+    assert source.remark(("ops", "two")) == ""
+
+
 def test_anchors_and_merge_keys() -> None:
     text = """
 base: &base

@@ -49,6 +49,8 @@ class Checker:
         if isinstance(expr, Boolean):
             return BOOL
         if isinstance(expr, Constant):
+            if expr.name == "is_half":
+                return BOOL
             return COMPUTE if expr.name in LIMITS else FLOAT_LITERAL
         if isinstance(expr, (Name, Field)):
             return self._variable(expr)

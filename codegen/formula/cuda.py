@@ -49,7 +49,8 @@ class _Printer:
         if node.kind == "constant":
             return _constant(node)
         if node.kind == "limit":
-            return f"A(baracuda::limits<{'A' if node.text in OF_COMPUTE else 'T'}>::{node.text})", _ATOM
+            limit = f"baracuda::limits<{'A' if node.text in OF_COMPUTE else 'T'}>::{node.text}"
+            return limit if node.type == BOOL else f"A({limit})", _ATOM
         if node.kind == "name":
             owner, dot, field = node.text.partition(".")
             return self.names.get(node.text) or self.names.get(owner, owner) + dot + field, _ATOM

@@ -175,6 +175,7 @@ class _Evaluator:
             "smallest_normal": info.smallest_normal,
             "smallest_subnormal": info.smallest_subnormal,
             "epsilon": info.eps,
+            "is_half": info.bits == 16,
         }[name]
 
     def magnitude(self, node: Typed) -> Any:

@@ -100,7 +100,7 @@ class Call(Expr):
 
 
 MATH_CONSTANTS = ("inf", "nan", "pi")
-LIMITS = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon")
+LIMITS = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon", "is_half")
 #: Those of them that belong to the type in which formulas compute.
 OF_COMPUTE = ("smallest_subnormal",)
 CONSTANTS = MATH_CONSTANTS + LIMITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from baracuda.codegen.formula import Call, Expr, Name, free_names, parse, to_python
+from baracuda.codegen.formula import Call, Expr, Name, Unary, free_names, parse, to_python
 from baracuda.codegen.rendering.width import TEXT_WIDTH
 from baracuda.codegen.spec.halves import parts
 from baracuda.codegen.spec.model import Family, Halves, Op
@@ -95,4 +95,8 @@ def _rule(rule: Expr, code: str) -> dict[str, str]:
         lines = textwrap.wrap(f"{got}, ", TEXT_WIDTH - len('                f" "'), drop_whitespace=False)
         parts = [f'f"{line}"' for line in lines] + [f'"want {wanted(rule)}"']
         message = "(" + "".join(f"\n                {part}" for part in parts) + "\n            )"
-    return {"condition": f"not {code}" if simple else f"not ({code})", "message": message}
+    if isinstance(rule, Unary) and rule.op == "not":
+        condition = code.removeprefix("not ")
+    else:
+        condition = f"not {code}" if simple else f"not ({code})"
+    return {"condition": condition, "message": message}

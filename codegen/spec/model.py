@@ -176,6 +176,7 @@ class Program:
         packs: of 16 bytes that a thread of a contiguous map takes.
         half_packs: the same for elements of 16 bits.
         number: what formulas see of elements: compute, or whole where all dtypes are those of integers.
+        remarks: the spec's comments of formulas, by their names, and of the direction, by no name.
     """
 
     direction: str
@@ -209,6 +210,7 @@ class Program:
     packs: int = 1
     half_packs: int = 1
     number: str = "compute"
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def written(self) -> tuple[str, ...]:

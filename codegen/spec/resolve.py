@@ -268,6 +268,7 @@ def _resolve_op(
                 ulp=_bounds(block.ulp, dtypes, where, problems),
                 packs=block.packs,
                 half_packs=block.half_packs or block.packs,
+                remarks=_remarks(whole, source, where, places),
             )
             for word, is_given in (("packs", block.packs > 1), ("half_packs", block.half_packs is not None)):
                 if is_given and family.template != "map":
@@ -338,6 +339,19 @@ def _resolve_op(
         programs, tuple(alternatives), dict(entry.ref_let), dict(entry.ref), ulp, scale, holds,
         source.line(path), {str(place): text for place, text in entry.names.items()}, host, tiles,
     )  # fmt: skip
+
+
+def _remarks(
+    block: schema.Direction, source: Source, path: Path, places: Mapping[Path, Path]
+) -> dict[str, str]:
+    """The comments of a block and of its formulas: one a line, for formulas of one line that of the last."""
+    steps: dict[Path, str] = {(): ""}
+    steps |= {("let", name): name for name in block.let}
+    steps |= {("row", name): name for name in block.row}
+    steps |= {(name,): name for name in block.outputs}
+    paths = {name: places.get(step, (*path, *step)) for step, name in steps.items()}
+    by_line = {source.lines[at]: name for name, at in paths.items() if at in source.lines}
+    return {name: text for name in by_line.values() if (text := source.remark(paths[name]))}
 
 
 def _resolve_host(

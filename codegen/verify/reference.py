@@ -102,7 +102,7 @@ def bound_holds(spec: Spec, problem: Problem, tensors: Arrays, terms: Arrays | N
     if is_whole(problem.dtype) or not (problem.op.holds or summed):
         return {}
     # What over- or underflows on the way does so in the compute type.
-    limits = _limits(COMPUTE[problem.dtype])
+    limits = _limits(COMPUTE[problem.dtype]) | {"is_half": _limits(problem.dtype)["is_half"]}
     env, shapes = _environment(problem, tensors), problem.shapes()
     if summed and terms is None:
         terms = exact_terms(problem, tensors)
@@ -134,6 +134,7 @@ def _limits(element: str) -> dict[str, Any]:
         "smallest_subnormal": np.ldexp(WIDE(1), kind.least),
         "smallest_normal": np.ldexp(WIDE(1), kind.least + kind.bits - 1),
         "epsilon": np.ldexp(WIDE(1), 1 - kind.bits),
+        "is_half": element in ("f16", "bf16"),
     }
 
 

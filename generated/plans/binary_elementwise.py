@@ -134,9 +134,8 @@ class BinaryParamPlan(Plan):
         t = weight if toward_b else rest
         z = fma(t, far - near, near)
         beyond = z > far if far > 0 else z < far
-        rounded = epsilon > 0.0001
         kept = t != 1 and beyond == (t > 1)
-        between = z if rounded or kept or isnan(z) else far
+        between = z if is_half or kept or isnan(z) else far
         mixed = a * rest + b * weight
         y = b if weight == 1 else a if weight == 0 or a == b else mixed if (a < 0) != (b < 0) else between
 

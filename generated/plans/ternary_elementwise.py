@@ -164,8 +164,7 @@ class TernaryPlan(Plan):
         t = c if toward_b else rest
         z = near if near == far or t == 0 else far if t == 1 and not isnan(near) else fma(t, far - near, near)
         beyond = z > far if far > 0 else z < far
-        rounded = epsilon > 0.0001
-        between = z if rounded or beyond == (t > 1) or isnan(z) else far
+        between = z if is_half or beyond == (t > 1) or isnan(z) else far
         mixed = a * rest + b * c
         y = a + c * (b - a) if not isfinite(c) else a if c == 0 else b if c == 1 else mixed if (a < 0) != (b <
             0) else between

@@ -1618,7 +1618,7 @@ class UnaryBackwardPlan(Plan):
     RSQRT (f16, bf16, f32, f64): 1 / sqrt(x)
         r = element_rsqrt(x)
         scale = 4 / epsilon if abs(dy) < smallest_normal else 1
-        dx = -(dy * 0.5 * abs(r) * r * r if epsilon > 0.0001 else dy * scale * (0.5 * r) / (x * scale))
+        dx = -(dy * 0.5 * abs(r) * r * r if is_half else dy * scale * (0.5 * r) / (x * scale))
 
     CBRT (f16, bf16, f32, f64): cube root
         c = cbrt(x)
@@ -1814,7 +1814,7 @@ class UnaryBackwardPlan(Plan):
         r = element_inverse(q)
         c = 4 * low * (1 + e)
         s = fma(p, q, c) * r * r
-        t = s * e if epsilon > 0.0001 else fma(r, fma(c * e, r, -2), 1)
+        t = s * e if is_half else fma(r, fma(c * e, r, -2), 1)
         dx = dy if x > 25 else dy * t if x >= -0.5 else element_exp_product(dy, s, x)
 
     LOG_SIGMOID (f16, bf16, f32, f64): logarithm of the logistic function
@@ -3447,7 +3447,7 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu, folded in double precision."""
     alpha = desc.param
-    lift = 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    lift = 2**60 if alpha < 1e-30 else math.pow(2, -60) if alpha > 1e30 else 1
     lifted = alpha * lift
     each = 1 / lifted
     return (lift, lifted, each, alpha)
@@ -3456,7 +3456,7 @@ def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _celu_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu_backward, folded in double precision."""
     alpha = desc.param
-    lift = 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    lift = 2**60 if alpha < 1e-30 else math.pow(2, -60) if alpha > 1e30 else 1
     lifted = alpha * lift
     each = 1 / lifted
     return (lift, lifted, each)
@@ -3466,11 +3466,11 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    lift = 2 ** 110 if abs(bound) < 1e-290 and beta < 1e270 else 2 ** 48 if abs(bound) < 1e-30 and beta < 1e23 else 1
+    lift = (2**110 if abs(bound) < 1e-290 else 2**48) if abs(bound) < 1e-30 and beta < 1e23 else 1
     factor = 1 if bound == 0 else beta * lift
     rate = beta * 1.4426950408889634
-    down = 1 if beta <= 1 else 8.673617379884035e-19
-    rest = 8.673617379884035e-19 / down / beta
+    down = 1 if beta <= 1 else math.pow(2, -60)
+    rest = math.pow(2, -60) / down / beta
     return (factor, -min(bound, 2000) * lift, 2000 / beta, rate, beta, down, rest, 1 / beta)
 
 
@@ -3478,7 +3478,7 @@ def _softplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of softplus_backward, folded in double precision."""
     beta = desc.param
     bound = desc.param2
-    lift = 2 ** 110 if abs(bound) < 1e-290 and beta < 1e270 else 2 ** 48 if abs(bound) < 1e-30 and beta < 1e23 else 1
+    lift = (2**110 if abs(bound) < 1e-290 else 2**48) if abs(bound) < 1e-30 and beta < 1e23 else 1
     factor = 1 if bound == 0 else beta * lift
     return (factor, -min(bound, 2000) * lift, beta)
 
@@ -3556,7 +3556,7 @@ class UnaryParamPlan(Plan):
         below = 2 ** places
         scale = 2 ** (-24 - places)
         z = abs(x) * scale
-        far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+        far = not is_half and z > 2.5e-10 / smallest_subnormal
         square = fma(z, z, b * scale * scale)
         root = element_root(square) if isfinite(square) else z
         q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
@@ -3566,11 +3566,11 @@ class UnaryParamPlan(Plan):
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
-        lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+        lift = 2 ** 60 if alpha < 1.0e-30 else 2 ** -60 if alpha > 1.0e+30 else 1
         lifted = alpha * lift
         each = 1 / lifted
         q = x * each * lift
-        rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+        rest = 0 if is_half or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
         e = element_expm1(q)
         y = x if q > -1.0e-20 else alpha * (e + (e + 1) * rest)
 
@@ -3578,18 +3578,18 @@ class UnaryParamPlan(Plan):
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        near = 2 ** 48 if abs(bound) < 1.0e-30 and beta < 1.0e+23 else 1
-        lift = 2 ** 110 if abs(bound) < 1.0e-290 and beta < 1.0e+270 else near
+        lift = (2 ** 110 if abs(bound) < 1.0e-290 else 2 ** 48) if abs(bound) < 1.0e-30 and beta < 1.0e+23
+            else 1
         factor = 1 if bound == 0 else beta * lift
         above = fma(x, factor, -min(bound, 2000) * lift) > 0
-        size = abs(x) if epsilon > 0.0001 else min(abs(x), 2000 / beta)
+        size = abs(x) if is_half else min(abs(x), 2000 / beta)
         rate = beta * 1.4426950408889634
         z = element_decay(size, beta, rate)
         tail = element_lifted_decay(element_log1p_ratio(z), size, beta, rate)
-        down = 1 if beta <= 1 else 8.673617379884035e-19
-        rest = 8.673617379884035e-19 / down / beta
-        more = 1 / beta if epsilon > 0.0001 else rest
-        y = x if above else fma(tail if epsilon > 0.0001 else tail * down, more, max(x, 0))
+        down = 1 if beta <= 1 else 2 ** -60
+        rest = 2 ** -60 / down / beta
+        more = 1 / beta if is_half else rest
+        y = x if above else fma(tail if is_half else tail * down, more, max(x, 0))
 
     LOGIT (f16, bf16, f32, f64): log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps
         where eps is not negative
@@ -3811,10 +3811,7 @@ class UnaryParamPlan(Plan):
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
             holds={
-                "y": (
-                    "x * beta > -80 or beta >= (7.62939453125e-06 if epsilon > 0.0001 else "
-                    "1.4551915228366852e-11)"
-                ),
+                "y": "x * beta > -80 or beta >= (7.62939453125e-06 if is_half else 1.4551915228366852e-11)",
             },
             narrowed=("param", "param2"),
             packs=4,
@@ -3835,7 +3832,7 @@ class UnaryParamPlan(Plan):
             state="",
             ulp={"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0},
             contraction=False,
-            holds={"y": "epsilon < 0.0001 or abs(eps - 0.5) > 0.001"},
+            holds={"y": "not is_half or abs(eps - 0.5) > 0.001"},
             narrowed=("param",),
             packs=4,
             half_packs=4,
@@ -3905,7 +3902,7 @@ class UnaryParamPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param >= 1e-300):
             yield f"param is {desc.param}, want isfinite(param) and param >= 1e-300"
-        if desc.kind.value == "logit" and not (not math.isnan(desc.param)):
+        if desc.kind.value == "logit" and math.isnan(desc.param):
             yield f"param is {desc.param}, want not isnan(param)"
         if desc.kind.value == "powi" and not (
             abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param
@@ -3981,23 +3978,23 @@ class UnaryParamBackwardPlan(Plan):
 
     CELU (f16, bf16, f32, f64): x, below 0 alpha times exp(x / alpha) - 1; Barron 2017
         alpha = param (1 unless given)
-        lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+        lift = 2 ** 60 if alpha < 1.0e-30 else 2 ** -60 if alpha > 1.0e+30 else 1
         lifted = alpha * lift
         each = 1 / lifted
         q = x * each * lift
-        rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+        rest = 0 if is_half or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
         dx = dy if x > 0 else element_exp_product(dy, 1, q, rest)
 
     SOFTPLUS (f16, bf16, f32, f64): log(1 + exp(beta * x)) / beta, and x where beta * x is above a
         threshold; inf for none
         beta = param (1 unless given)
         bound = param2 (20 unless given)
-        near = 2 ** 48 if abs(bound) < 1.0e-30 and beta < 1.0e+23 else 1
-        lift = 2 ** 110 if abs(bound) < 1.0e-290 and beta < 1.0e+270 else near
+        lift = (2 ** 110 if abs(bound) < 1.0e-290 else 2 ** 48) if abs(bound) < 1.0e-30 and beta < 1.0e+23
+            else 1
         factor = 1 if bound == 0 else beta * lift
         above = fma(x, factor, -min(bound, 2000) * lift) > 0
         v = x * beta
-        low = 0 if epsilon > 0.0001 or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
+        low = 0 if is_half or abs(v) > 2000 else fma(-abs(x), beta, abs(v))
         r = element_inverse(1 + element_exp_product(1, 1, -abs(v), low))
         dx = dy if above else dy * r if x >= 0 else element_exp_product(dy, r, -abs(v), low)
 
@@ -4303,7 +4300,7 @@ class UnaryParamBackwardPlan(Plan):
             yield f"param is {desc.param}, want isfinite(param) and param > 0"
         if desc.kind.value == "softplus" and not (math.isfinite(desc.param) and desc.param >= 1e-300):
             yield f"param is {desc.param}, want isfinite(param) and param >= 1e-300"
-        if desc.kind.value == "logit" and not (not math.isnan(desc.param)):
+        if desc.kind.value == "logit" and math.isnan(desc.param):
             yield f"param is {desc.param}, want not isnan(param)"
         if desc.kind.value == "powi" and not (
             abs(desc.param) <= 1000 and math.trunc(desc.param) == desc.param

@@ -39,6 +39,7 @@ struct Params {
     Formula formula;
 };
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(rope, contig, 256, Params) {
     baracuda::rotate<T, baracuda::Interleaved, baracuda::Pack<T>::SIZE>(p.operands, p.table, p.formula);

@@ -1,5 +1,6 @@
 // rope_backward: gradients of rotary position embedding of queries or keys; transformers' apply_rotary_pos_emb.
 // layout=interleaved.
+// by the negative angle: the matrix is orthogonal up to its amplitude
 //   angle = positions * inv_freq
 //   c = amplitude * cos(angle)
 //   s = amplitude * sin(angle)
@@ -40,6 +41,7 @@ struct Params {
     Formula formula;
 };
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(rope_backward, contig, 256, Params) {
     baracuda::rotate<T, baracuda::Interleaved, baracuda::Pack<T>::SIZE>(p.operands, p.table, p.formula);

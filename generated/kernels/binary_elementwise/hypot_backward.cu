@@ -1,4 +1,5 @@
 // hypot_backward: gradients of length of the vector (a, b), with gradient 0 at the origin.
+//   # The square of the length neither over- nor underflows.
 //   scale = normal_scale(clamp(max(abs(a), abs(b)), 2 * smallest_normal, max_value / 4))
 //   p = a * scale
 //   q = b * scale
@@ -44,6 +45,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 2>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 2>>;
 using Tiled = Params<baracuda::TiledMap<3, 2>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(hypot_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(hypot_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

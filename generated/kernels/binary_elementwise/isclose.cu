@@ -1,4 +1,5 @@
 // isclose: whether a and b are equal, or finite with a difference of at most atol + rtol * abs(b), in double.
+// In double: integers do not wrap around there, and a difference beyond f32 is no infinity.
 //   gap = distance(a, b)
 //   near = gap <= atol + rtol * distance(b, 0)
 //   both_nan = isnan(a) and isnan(b)
@@ -37,6 +38,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(isclose, contig, 256, Contig) { baracuda::map_contig<T, baracuda::boolean>(p.operands, p.formula); }
 BARACUDA_KERNEL(isclose, strided, 256, Strided) { baracuda::map_strided<T, baracuda::boolean>(p.operands, p.formula); }

@@ -1,6 +1,6 @@
 // pow_backward: gradients of a to the power of b; of integers with a negative b the quotient without its fraction.
 //   early = element_early_log(abs(a))
-//   power = element_pow(a, b)
+//   power = element_pow(a, b)  # The logarithm first: in f32 the power shares it, and may call a function then.
 //   da = (0 if b == 0 else dy) * (element_pow_slope(a, b, power) * b)
 //   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_late_log(early))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -36,6 +36,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 3, 2>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 3, 2>>;
 using Tiled = Params<baracuda::TiledMap<3, 2>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(pow_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(pow_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -170,6 +170,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(layer_norm, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(layer_norm, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }

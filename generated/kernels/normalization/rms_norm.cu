@@ -2,8 +2,12 @@
 //   offset = 1 if unit_offset and has_gamma else -0.0
 //   root = sqrt(eps)
 //   h = stored(x + residual)
+//   # As of nearly every row: nothing can overflow. Beside an eps of 1 and more, squares that are scaled up are
+//   # nothing.
 //   near = s.factor == 1 or s.factor > 1 and eps >= 1
 //   edge = root * s.factor
+//   # The rest is written out, so that a row that is near does not work it out: r times s.factor, and 1 / r in two
+//   # parts, where it would overflow.
 //   r = sqrt((s.scaled if s.factor == 1 else 0) / extent + eps) if near else max(sqrt(s.scaled) / sqrt(extent), edge) *
 //       sqrt(1 + square( min(sqrt(s.scaled) / sqrt(extent), edge) / max(sqrt(s.scaled) / sqrt(extent), edge))) if
 //       max(s.scaled, edge) > 0 else s.scaled / extent
@@ -174,6 +178,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(rms_norm, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(rms_norm, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }

@@ -1,6 +1,7 @@
 // reduce_logsumexp_backward: gradients of log(sum(exp(x))), -inf of no elements; torch.logsumexp, jax.nn.logsumexp.
+// From the row itself: exp(x - y) with a rounded y would be off by the rounding of y.
 //   share = 1 / l.s
-//   h = exp(0.5 * (x - l.m))
+//   h = exp(0.5 * (x - l.m))  # in halves: what a large dy brings back may not have underflowed
 //   l = logsumexp(x)
 //   dx = 0 if isinf(l.m) else dy * h * h * share
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -80,6 +81,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_logsumexp_backward, contig, 256, Wide) {
     baracuda::aggregate_short_rows<T>(p.operands, p.formula);

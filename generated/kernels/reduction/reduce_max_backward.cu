@@ -40,6 +40,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_max_backward, contig, 256, Wide) { baracuda::map_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_max_backward, strided, 256, Narrow) { baracuda::map_rows<T>(p.operands, p.formula); }

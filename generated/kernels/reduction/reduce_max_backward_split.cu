@@ -86,6 +86,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_max_backward_split, contig, 256, Wide) {
     baracuda::aggregate_short_rows<T>(p.operands, p.formula);

@@ -1,4 +1,6 @@
 // reduce_prod_backward: gradients of product over the reduced axes; torch.prod, jnp.prod.
+// The product of the others: without x's mantissa and exponent, and 0 where another element is 0, NaN where a further
+// one is not finite.
 //   zero = x == 0
 //   others = t.zeros - (1 if zero else 0)
 //   wild = n - (0 if isfinite(x) else 1)
@@ -171,6 +173,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(reduce_prod_backward, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(reduce_prod_backward, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }

@@ -1,5 +1,6 @@
 // log_softmax_backward: gradients of x minus the logarithm of the sum of exp(x); torch.log_softmax, jax.nn.log_softmax.
 // masked_row=zero.
+// From x itself: exp(y) of a rounded y would be off by the rounding of y.
 //   l = logsumexp(x)
 //   g = sum(dy)
 //   dx = 0 if l.m == -inf else dy - g * (exp(x - l.m) / l.total)
@@ -98,6 +99,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(log_softmax_backward, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_softmax_backward, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }

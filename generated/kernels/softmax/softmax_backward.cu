@@ -1,7 +1,7 @@
 // softmax_backward: gradients of exp(x) over its sum; torch.softmax, jax.nn.softmax.
 //   s = sum(dy * y)
 //   top = maximum(y)
-//   dx = 0 if top == 0 else dy * y - s * y
+//   dx = 0 if top == 0 else dy * y - s * y  # a masked row has no gradient; dy - s may overflow
 // Generated from ops.yaml by templates/aggregate.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/columns.cuh>
 #include <baracuda/kept_rows.cuh>
@@ -91,6 +91,7 @@ template <class Offset> struct Params {
 using Narrow = Params<baracuda::i32>;
 using Wide = Params<i64>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(softmax_backward, contig, 256, Wide) { baracuda::aggregate_short_rows<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softmax_backward, long, 256, Wide) { baracuda::aggregate_long_rows<T>(p.operands, p.formula); }

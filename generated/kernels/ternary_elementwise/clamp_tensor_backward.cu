@@ -1,5 +1,5 @@
 // clamp_tensor_backward: gradients of a between b and c, which is c where b is above c; a has the gradient at both.
-//   da = dy if a >= b and a <= c else 0
+//   da = dy if a >= b and a <= c else 0  # 0 beside a NaN too, as in PyTorch
 //   db = dy if a < b and b < c else 0
 //   dc = dy if a > c or b > c else 0
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -33,6 +33,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 4, 3>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 4, 3>>;
 using Tiled = Params<baracuda::TiledMap<4, 3>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(clamp_tensor_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(clamp_tensor_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

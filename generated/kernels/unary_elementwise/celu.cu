@@ -1,9 +1,10 @@
 // celu: x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
-//   lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+// The rest is what the quotient lost to rounding, which exp would magnify.
+//   lift = 2 ** 60 if alpha < 1.0e-30 else 2 ** -60 if alpha > 1.0e+30 else 1
 //   lifted = alpha * lift
 //   each = 1 / lifted
 //   q = x * each * lift
-//   rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+//   rest = 0 if is_half or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
 //   e = element_expm1(q)
 //   y = x if q > -1.0e-20 else alpha * (e + (e + 1) * rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -17,7 +18,7 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A lift;  // 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    A lift;  // 2 ** 60 if alpha < 1e-30 else 2 ** -60 if alpha > 1e30 else 1
     A lifted;  // alpha * lift
     A each;  // 1 / lifted
     A alpha;
@@ -25,7 +26,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A q = x * each * lift;
-        const A rest = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(q) > A(2000))) ? A(0)
+        const A rest = (baracuda::limits<T>::is_half | (baracuda::abs(q) > A(2000))) ? A(0)
             : baracuda::fma(-q, lifted, x * lift) * each;
         const A e = baracuda::element_expm1<T>(q);
         out[0] = q > A(-1e-20) ? x : alpha * (e + (e + A(1)) * rest);
@@ -41,6 +42,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(celu, contig, 256, Contig) {
     baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 2, T>(p.operands, p.formula);

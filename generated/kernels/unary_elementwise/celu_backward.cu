@@ -1,9 +1,9 @@
 // celu_backward: gradients of x, below 0 alpha times exp(x / alpha) - 1; Barron 2017.
-//   lift = 1.152921504606847e+18 if alpha < 1.0e-30 else 8.673617379884035e-19 if alpha > 1.0e+30 else 1
+//   lift = 2 ** 60 if alpha < 1.0e-30 else 2 ** -60 if alpha > 1.0e+30 else 1
 //   lifted = alpha * lift
 //   each = 1 / lifted
 //   q = x * each * lift
-//   rest = 0 if epsilon > 0.0001 or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
+//   rest = 0 if is_half or abs(q) > 2000 else fma(-q, lifted, x * lift) * each
 //   dx = dy if x > 0 else element_exp_product(dy, 1, q, rest)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -16,7 +16,7 @@ using T = BARACUDA_ELEMENT;
 using A = baracuda::compute_t<T>;
 
 struct Formula {
-    A lift;  // 1.152921504606847e18 if alpha < 1e-30 else 8.673617379884035e-19 if alpha > 1e30 else 1
+    A lift;  // 2 ** 60 if alpha < 1e-30 else 2 ** -60 if alpha > 1e30 else 1
     A lifted;  // alpha * lift
     A each;  // 1 / lifted
 
@@ -24,7 +24,7 @@ struct Formula {
         const A dy = in[0];
         const A x = in[1];
         const A q = x * each * lift;
-        const A rest = ((A(baracuda::limits<T>::epsilon) > A(0.0001)) | (baracuda::abs(q) > A(2000))) ? A(0)
+        const A rest = (baracuda::limits<T>::is_half | (baracuda::abs(q) > A(2000))) ? A(0)
             : baracuda::fma(-q, lifted, x * lift) * each;
         out[0] = x > A(0) ? dy : baracuda::element_exp_product<T>(dy, A(1), q, rest);
     }
@@ -39,6 +39,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(celu_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(celu_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,5 +1,5 @@
 // clamp_scalar_backward: gradients of x between low and high, with gradient 1 at both.
-//   dx = dy if x >= low and x <= high else 0
+//   dx = dy if x >= low and x <= high else 0  # 0 beside a NaN too, as in PyTorch
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
 #include <baracuda/tiled_map.cuh>
@@ -29,6 +29,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(clamp_scalar_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(clamp_scalar_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

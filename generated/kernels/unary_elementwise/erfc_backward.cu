@@ -1,5 +1,5 @@
 // erfc_backward: gradients of 1 - erf(x), accurate in the positive tail.
-//   a = min(abs(x), 60)
+//   a = min(abs(x), 60)  # beyond, the result is 0
 //   t = a * a
 //   dx = -element_exp_product(dy, 1.1283791670955126, -t, -fma(a, a, -t))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -31,6 +31,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(erfc_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(erfc_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

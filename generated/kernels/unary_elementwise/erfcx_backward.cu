@@ -1,5 +1,5 @@
 // erfcx_backward: gradients of exp(x * x) * erfc(x), the scaled complementary error function.
-//   t = max(x, -105)
+//   t = max(x, -105)  # beyond, the result is infinite
 //   s = t * t
 //   dx = scaled_exp_product(dy, x, s, fma(t, t, -s)) * 4 if x < -6.5 else dy / x / x * -0.5641895835477563 if x >
 //       1.0e+10 else dy * erfcx_slope(x)
@@ -34,6 +34,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(erfcx_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(erfcx_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

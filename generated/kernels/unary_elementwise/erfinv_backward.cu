@@ -1,4 +1,5 @@
 // erfinv_backward: gradients of inverse of erf.
+// exp(y * y) as erfcx(y) / erfc(y), where erfc(y) is 1 - |x|: y's own rounding does not grow.
 //   dx = dy * (inf if abs(x) == 1 else erfcx(abs(erfinv(x))) / (1 - abs(x)) * 0.886226925452758)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -28,6 +29,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(erfinv_backward, contig, 256, Contig) { baracuda::map_contig_packs<2, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(erfinv_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,4 +1,5 @@
 // exp2_backward: gradients of 2 to the power of x.
+// log(2) comes last, for dy may be subnormal, unless it brings a product back that overflowed.
 //   product = scaled_exp2(dy, x)
 //   dx = product * 0.6931471805599453 if isfinite(product) else scaled_exp2(dy, x - 1) * 1.3862943611198906
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -29,6 +30,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(exp2_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(exp2_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

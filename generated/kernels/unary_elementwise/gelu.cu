@@ -1,5 +1,6 @@
 // gelu: x times ndtr(x); Hendrycks and Gimpel 2016.
-//   a = min(abs(x), 60)
+// Less or as it is, a * ndtr(-a) for a = |x| is the result on both sides: exp(-a * a / 2) times what changes slowly.
+//   a = min(abs(x), 60)  # beyond 60 the tail is 0
 //   y = element_less_tail_moment(max(x, -0.0), a)
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -28,6 +29,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(gelu, contig, 256, Contig) {
     baracuda::map_contig_packs<sizeof(T) == 2 ? 1 : 4, T>(p.operands, p.formula);

@@ -7,7 +7,7 @@
 //       fma(t, 2.3988323959931355e-09, -4.5340680421052719e-08))
 //   v = a * p
 //   low = fma(a, rest, fma(a, p, -v))
-//   z = element_exp_product(1, 1, -v, -low)
+//   z = element_exp_product(1, 1, -v, -low)  # shares its steps with that of dx
 //   r = element_inverse(1 + z)
 //   slope = 1.5957691216057308 + t * 0.21406444881780075
 //   s = fma(a * slope * (z if x >= 0 else -1), r, 1) * r
@@ -52,6 +52,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(gelu_tanh_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(gelu_tanh_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,4 +1,5 @@
 // i0_backward: gradients of modified Bessel function of the first kind, order 0.
+//   # The term with 1e-30 counts where i1e is 0 alone, at infinities, so that no 0 meets the power there.
 //   dx = dy * x / 2 if abs(x) < 1.0e-10 else dy * i1(x) if abs(x) < 20 else scaled_exp_product(dy, fma(x, 1.0e-30,
 //       i1e(x)), abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -31,6 +32,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(i0_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(i0_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,4 +1,5 @@
 // i1_backward: gradients of modified Bessel function of the first kind, order 1.
+//   # The maximum: at infinities the difference is 0, and the power infinite.
 //   dx = dy * i1_slope(x) if abs(x) < 20 else scaled_exp_product(dy, max(i0e(x) - i1e(x) / x, 1.0e-30), abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
 #include <baracuda/math.cuh>
@@ -30,6 +31,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(i1_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(i1_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,5 +1,5 @@
 // log_ndtr_backward: gradients of logarithm of ndtr, accurate in both tails.
-//   a = min(x, 60)
+//   a = min(x, 60)  # beyond, the result is 0
 //   t = a * a
 //   upper = element_exp_product(dy, 0.3989422804014327 / ndtr(x), -t / 2, -fma(a, a, -t) / 2)
 //   dx = upper if x > 0 else dy * -x if x < -1.0e+10 else dy * log_ndtr_slope(x)
@@ -35,6 +35,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(log_ndtr_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(log_ndtr_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,5 +1,5 @@
 // logit: log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not negative.
-//   low = eps if eps >= 0 else -inf
+//   low = eps if eps >= 0 else -inf  # From 1 - eps on, which rounds, it is what it is at eps with the other sign.
 //   below = x < low
 //   above = 1 - x < low and not below
 //   z = eps if below or above else x
@@ -38,6 +38,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(logit, contig, 256, Contig) { baracuda::map_contig_packs<4, T>(p.operands, p.formula); }
 BARACUDA_KERNEL(logit, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

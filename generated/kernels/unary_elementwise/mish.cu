@@ -1,4 +1,5 @@
 // mish: x times tanh(softplus(x)); Misra 2019.
+// tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2) for e = exp(x); from 25 on it is 1.
 //   low = max(x, -2000)
 //   e = element_exp_addend(x)
 //   p = e + 2
@@ -34,6 +35,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(mish, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(mish, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -1,4 +1,5 @@
 // ndtri_backward: gradients of inverse of ndtr, NaN outside of 0 to 1.
+// 1 / density(y) by way of erfcx, as erfinv's.
 //   tail = x if x < 0.5 else 1 - x
 //   e = erfcx(abs(ndtri(x)) * 0.7071067811865476)
 //   dx = (dy * inf if tail == 0 else dy / tail * e if abs(dy) < 1.0e-30 else dy * e / tail) * 1.2533141373155003
@@ -32,6 +33,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(ndtri_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(ndtri_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

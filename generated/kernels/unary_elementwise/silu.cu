@@ -1,4 +1,5 @@
 // silu: x times sigmoid(x), called swish elsewhere.
+// With z = exp(-|x|) on both sides, whose product with the result below 0 is right where z itself is 0.
 //   r = element_inverse(1 + element_exp_addend(-abs(x)))
 //   tail = element_exp_times(max(x, -2000), -abs(x))
 //   y = (x if x >= 0 else tail) * r
@@ -30,6 +31,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(silu, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(silu, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

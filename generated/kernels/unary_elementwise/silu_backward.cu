@@ -1,7 +1,7 @@
 // silu_backward: gradients of x times sigmoid(x), called swish elsewhere.
 //   z = element_exp_product(1, 1, -abs(x))
 //   r = element_inverse(1 + z)
-//   c = clamp(x, -2000, 2000)
+//   c = clamp(x, -2000, 2000)  # no infinity meets the z that vanished
 //   s = fma(c * z if x >= 0 else c, r, 1) * r
 //   dx = dy * s if x >= 0 else element_exp_product(dy, s, -abs(x))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.
@@ -35,6 +35,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(silu_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(silu_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

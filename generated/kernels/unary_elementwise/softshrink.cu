@@ -27,6 +27,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(softshrink, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(softshrink, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

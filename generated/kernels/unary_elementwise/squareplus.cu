@@ -1,9 +1,10 @@
 // squareplus: half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
+// Scaled by a power of two, b is about 2^-48: no square, root or quotient leaves its range too early.
 //   places = 0 if b == 0 else floor(log2(b) / 2)
-//   below = 2 ** places
+//   below = 2 ** places  # half of the root of b, or more
 //   scale = 2 ** (-24 - places)
 //   z = abs(x) * scale
-//   far = epsilon < 0.0001 and z > 2.5e-10 / smallest_subnormal
+//   far = not is_half and z > 2.5e-10 / smallest_subnormal  # beyond 2^117 in f32, where q is 0
 //   square = fma(z, z, b * scale * scale)
 //   root = element_root(square) if isfinite(square) else z
 //   q = 0 if far else element_quotient(b / below / 2 * scale, root + z)
@@ -31,8 +32,7 @@ struct Formula {
     BARACUDA_FN void operator()(const A (&in)[1], A (&out)[1]) const {
         const A x = in[0];
         const A z = baracuda::abs(x) * scale;
-        const bool far = (A(baracuda::limits<T>::epsilon) < A(0.0001)) & (z > A(2.5e-10)
-            / A(baracuda::limits<A>::smallest_subnormal));
+        const bool far = !baracuda::limits<T>::is_half & (z > A(2.5e-10) / A(baracuda::limits<A>::smallest_subnormal));
         const A square = baracuda::fma(z, z, factor0);
         const A root = baracuda::isfinite(square) ? baracuda::element_root<T>(square) : z;
         const A q = far ? A(0) : baracuda::element_quotient<T>(factor1, root + z);
@@ -52,6 +52,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 1, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 1, 1>>;
 using Tiled = Params<baracuda::TiledMap<1, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(squareplus, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(squareplus, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

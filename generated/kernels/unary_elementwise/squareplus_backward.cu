@@ -1,10 +1,10 @@
 // squareplus_backward: gradients of half of x + sqrt(x * x + b), a smooth relu; Barron 2021.
 //   places = 0 if b == 0 else floor(log2(b) / 2)
-//   below = 2 ** places
+//   below = 2 ** places  # half of the root of b, or more
 //   scale = 2 ** (-24 - places)
-//   z = min(abs(x) * scale, 1.0e+36 if epsilon > 1.0e-10 else 1.7e+308)
+//   z = min(abs(x) * scale, 1.0e+36 if epsilon > 1.0e-10 else 1.7e+308)  # p is not 0 beside an infinite dy
 //   square = fma(z, z, b * scale * scale)
-//   near = z < 1.0e+10
+//   near = z < 1.0e+10  # farther off, the root is z
 //   over = b * scale * scale / 2 if near else below * scale
 //   p = element_quotient(over, fma(z, element_root(square), square) if near else z)
 //   again = b / below / below / 4 * p if abs(x) < inf else 0
@@ -57,6 +57,7 @@ using Strided = Params<baracuda::StridedMap<baracuda::i32, 2, 1>>;
 using Strided64 = Params<baracuda::StridedMap<baracuda::i64, 2, 1>>;
 using Tiled = Params<baracuda::TiledMap<2, 1>>;
 
+// Each compile unit defines one of the names that #ifdef asks for, and has the kernels behind it.
 #ifdef BARACUDA_NARROW
 BARACUDA_KERNEL(squareplus_backward, contig, 256, Contig) { baracuda::map_contig<T>(p.operands, p.formula); }
 BARACUDA_KERNEL(squareplus_backward, strided, 256, Strided) { baracuda::map_strided<T>(p.operands, p.formula); }

@@ -31,6 +31,7 @@ template <> struct limits<double> {
     static constexpr double smallest_normal = 0x1p-1022;
     static constexpr double smallest_subnormal = 0x1p-1074;
     static constexpr double epsilon = 0x1p-52;
+    static constexpr bool is_half = false;
 };
 template <> struct limits<float> {
     static constexpr float max_value = 0x1.fffffep+127f;
@@ -38,6 +39,7 @@ template <> struct limits<float> {
     static constexpr float smallest_normal = 0x1p-126f;
     static constexpr float smallest_subnormal = 0x1p-149f;
     static constexpr float epsilon = 0x1p-23f;
+    static constexpr bool is_half = false;
 };
 template <> struct limits<f16> {
     static constexpr float max_value = 65504.0f;
@@ -45,6 +47,7 @@ template <> struct limits<f16> {
     static constexpr float smallest_normal = 0x1p-14f;
     static constexpr float smallest_subnormal = 0x1p-24f;
     static constexpr float epsilon = 0x1p-10f;
+    static constexpr bool is_half = true;
 };
 template <> struct limits<bf16> {
     static constexpr float max_value = 0x1.fep+127f;
@@ -52,6 +55,7 @@ template <> struct limits<bf16> {
     static constexpr float smallest_normal = 0x1p-126f;
     static constexpr float smallest_subnormal = 0x1p-133f;
     static constexpr float epsilon = 0x1p-7f;
+    static constexpr bool is_half = true;
 };
 
 // The GNU C library reduces doubles beyond 105414350 to some 28 decimal places, which leaves few digits to results near 0;
