@@ -151,10 +151,14 @@ class _PythonPrinter(_Printer):
         return f"math.{expr.name}"
 
     def binary(self, expr: Binary) -> tuple[str, int]:
-        if expr.op == "**" and not isinstance(expr.right, Number):
+        if expr.op != "**":
+            return super().binary(expr)
+        if not _is_literal(expr.right):
             # Python's own ** makes a complex number of a negative base.
             return f"math.pow({self.text(expr.left)[0]}, {self.text(expr.right)[0]})", _ATOM
-        return super().binary(expr)
+        text, level = super().binary(expr)
+        # As formatters write it: close where both sides are short.
+        return text.replace(" ** ", "**") if isinstance(expr.left, (Name, Number)) else text, level
 
     def call(self, expr: Call) -> tuple[str, int]:
         name = self.functions.get(expr.name)
@@ -200,3 +204,9 @@ class _DecimalPrinter(_PythonPrinter):
             # Python's quotient of two whole numbers is a double.
             return f"{self.text(expr.left)[0]} / {self.inside(expr.right, _PRODUCT + 1)}", _PRODUCT
         return super().binary(expr)
+
+
+def _is_literal(expr: Expr) -> bool:
+    if isinstance(expr, Unary) and expr.op == "-":
+        return isinstance(expr.operand, Number)
+    return isinstance(expr, Number)

@@ -3447,7 +3447,7 @@ def _squareplus_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu, folded in double precision."""
     alpha = desc.param
-    lift = 2**60 if alpha < 1e-30 else math.pow(2, -60) if alpha > 1e30 else 1
+    lift = 2**60 if alpha < 1e-30 else 2**-60 if alpha > 1e30 else 1
     lifted = alpha * lift
     each = 1 / lifted
     return (lift, lifted, each, alpha)
@@ -3456,7 +3456,7 @@ def _celu_scalars(desc: Any) -> tuple[float | bool | int, ...]:
 def _celu_backward_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     """Scalars of celu_backward, folded in double precision."""
     alpha = desc.param
-    lift = 2**60 if alpha < 1e-30 else math.pow(2, -60) if alpha > 1e30 else 1
+    lift = 2**60 if alpha < 1e-30 else 2**-60 if alpha > 1e30 else 1
     lifted = alpha * lift
     each = 1 / lifted
     return (lift, lifted, each)
@@ -3469,8 +3469,8 @@ def _softplus_scalars(desc: Any) -> tuple[float | bool | int, ...]:
     lift = (2**110 if abs(bound) < 1e-290 else 2**48) if abs(bound) < 1e-30 and beta < 1e23 else 1
     factor = 1 if bound == 0 else beta * lift
     rate = beta * 1.4426950408889634
-    down = 1 if beta <= 1 else math.pow(2, -60)
-    rest = math.pow(2, -60) / down / beta
+    down = 1 if beta <= 1 else 2**-60
+    rest = 2**-60 / down / beta
     return (factor, -min(bound, 2000) * lift, 2000 / beta, rate, beta, down, rest, 1 / beta)
 
 
