@@ -253,9 +253,7 @@ def test_numbers_beyond_the_compute_type(backend, good, op, direction):
                     good.problem.descriptor(**{name: math.copysign(math.inf, value)}) if infinite else desc
                 )
                 if list(cls.violations(known)):
-                    told = (
-                        rf"{name} is {re.escape(str(value))} \(-?inf in f32, .* {op.name}\w* is computed\), want"
-                    )
+                    told = rf"{name} is {re.escape(str(value))} \(-?inf in f32, .* {op.name}\w* is .*\), want"
                     with pytest.raises(InvalidProblem, match=told):
                         cls._planned(backend.stream.device, desc, None)
                 else:
