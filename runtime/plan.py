@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from baracuda import observe
@@ -25,13 +25,14 @@ from baracuda.descriptor import Descriptor
 from baracuda.dtypes import ElementKind
 from baracuda.engines import Engine, LaunchStep, engine_for
 from baracuda.errors import BaracudaError, InvalidProblem, Unsupported, said_by
+from baracuda.guarantee import guarantee_of
 from baracuda.kernels import load_kernels, units_of
 from baracuda.kinds import plan_with
 from baracuda.narrowing import folded
 from baracuda.ordering import UNORDERED, Producers, numbered
 from baracuda.recall import KnownCalls, Sighting
 from baracuda.remembered import ALIGNMENT, Buffer, LaunchTemplate, RememberedLayout
-from baracuda.sku import Backend, KernelSku, MathPrecision, PlanPreference, PrecisionGuarantee
+from baracuda.sku import Backend, KernelSku, PlanPreference, PrecisionGuarantee
 from baracuda.stream import Stream, current_stream_of, handle_on
 from baracuda.tensor import Device, TensorRef, as_tensor
 from baracuda.workspace import Workspace
@@ -39,9 +40,6 @@ from baracuda.workspace import Workspace
 __all__ = ["BoundLaunch", "Plan"]
 
 Row = Sequence["TensorRef | None"]
-
-#: How many units in the last place of f32 one of TF32 is, which has 11 digits of the 24.
-TF32_LOSS = 2.0**13
 
 
 class Plan:
@@ -173,7 +171,7 @@ class Plan:
         )
         plan._engine = engine_for(cls.TEMPLATE, problem)
         never = {name for name, (holds, _) in conditions.items() if not holds}
-        plan._guarantee = _guarantee(op, element, plan._engine, never)
+        plan._guarantee = guarantee_of(op, element, plan._engine, never)
         plan._element = element
         plan._needed = plan._engine.workspace_size()
         wanted = tuple(
@@ -562,38 +560,6 @@ def _deciding(arrays: list[Any]) -> list[Any]:
         if shared or not place or not is_ordered(array):
             chosen.setdefault(type(array) if shared else place, array)
     return list(chosen.values())
-
-
-def _guarantee(op: OpRecord, element: ElementKind, engine: Engine, never: Set[str]) -> PrecisionGuarantee:
-    """What an op promises; `never` are outputs that are never there."""
-    others = {*never, *engine.cross_row_outputs()}
-    precision = engine.math_precision()
-    summed = op.sum_ulp.get(element.value, 0.0) if engine.cross_row_outputs() else 0.0
-    scale = {name: text for name, text in op.scale.items() if name not in never}
-    holds = {name: text for name, text in op.holds.items() if name not in never}
-    if op.sum_ulp or op.column_outputs:
-        for name in engine.cross_row_outputs():
-            if name not in never:
-                scale[name] = f"the sum over its terms of {scale.get(name, 'abs(exact)')}"
-                fits = f"{scale[name]} < max_value"
-                holds[name] = f"({holds[name]}) and {fits}" if name in holds else fits
-    return PrecisionGuarantee(
-        math_precision=precision,
-        accumulator=element.compute,
-        deterministic=True,
-        bit_stable_on_same_hardware=True,
-        ulp=(_bound(op, element, engine) + summed) * (TF32_LOSS if precision is MathPrecision.TF32 else 1),
-        batch_invariant=tuple(name for name in op.batch_invariant if name not in others),
-        scale=tuple(scale.items()),
-        holds=tuple(holds.items()),
-    )
-
-
-def _bound(op: OpRecord, element: ElementKind, engine: Engine) -> float:
-    """The error bound: of outputs that all have one element kind of their own, that one's."""
-    own = {engine.problem.elements[name] for name in op.outputs}
-    result = own.pop() if len(own) == 1 and not op.row_outputs else element
-    return op.ulp.get(result.value, 0.0)
 
 
 def _device_arch(device: Device) -> str:
