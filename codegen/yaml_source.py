@@ -7,13 +7,16 @@ nothing here raises, so that one run reports every mistake of the file.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 from .problems import Path, Problems
+from .yaml_remarks import Comments, Remark
 
+_Found = TypeVar("_Found")
 _CORE = "tag:yaml.org,2002:"
 _MAX_NODES = 500_000  # aliases of aliases grow exponentially
 _KINDS = {
@@ -22,7 +25,6 @@ _KINDS = {
     _CORE + "bool": "a boolean",
     _CORE + "null": "null",
 }
-_REMARK = re.compile(r"\s#\s+(\S.*)$")  # behind a formula, which has no such sign
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?|[-+]?\.inf|\.nan")
 _TEXT_NUMBER = re.compile(r"([-+]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))[eE]([-+]?)([0-9]+)")
@@ -34,13 +36,13 @@ class Source:
     """A YAML file as plain data.
 
     `data` is made of dict, list, str, int, float, bool and None; `problems` holds what was wrong with the
-    text, and later checks add theirs to it.
+    text, and later checks add theirs to it. `remarks` has the comments of keys and their values.
     """
 
     filename: str
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
-    rows: list[str] = field(default_factory=list)
+    remarks: dict[Path, Remark] = field(default_factory=dict)
     problems: Problems = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,31 +56,13 @@ class Source:
                 return found
         return self.lines.get((), 1)
 
-    def remark(self, path: Path) -> str:
-        """The comment of a formula or of a block of them: the lines before it, then that behind it.
-
-        None with a backslash: at the end of a line of C++ it would take in the next.
-        """
-        line = self.lines.get(tuple(path))
-        if line is None:
-            return ""
-        row = self.rows[line - 1]
-        lead = row[: len(row) - len(row.lstrip())] + "#"
-        first = line - 1
-        while first > 0 and self.rows[first - 1].startswith(lead):
-            first -= 1
-        comments = [above[len(lead) :] for above in self.rows[first : line - 1]]
-        behind = _REMARK.search(row)
-        text = " ".join(" ".join([*comments, *(behind.groups() if behind else ())]).split())
-        return "" if "\\" in text else text
-
 
 def parse_yaml(text: str, filename: str, *, trusted: bool = False) -> Source:
     """Read one YAML document. Never raises: look at `.problems`; `data` is None if nothing could be read.
 
     A text that is `trusted` not to be made to break parsers is read several times faster, where libyaml is.
     """
-    source = Source(filename, rows=text.split("\n"))
+    source = Source(filename)
     try:
         root = (_composed_fast(text) if trusted else None) or yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
@@ -90,7 +74,7 @@ def parse_yaml(text: str, filename: str, *, trusted: bool = False) -> Source:
     if root is None:
         source.problems.add((), "the file is empty", line=1)
         return source
-    reader = _Reader(source)
+    reader = _Reader(source, Comments(text))
     data = reader.read(root, ())
     source.data = None if reader.nodes >= _MAX_NODES else data
     return source
@@ -125,11 +109,17 @@ def _syntax_problem(source: Source, text: str, error: yaml.YAMLError) -> None:
     problems.add((), f"YAML syntax: {context + ': ' if context else ''}{what}", line=line)
 
 
+def _below(prefix: Path, found: Mapping[Path, _Found]) -> dict[Path, _Found]:
+    return {path: value for path, value in found.items() if path[: len(prefix)] == prefix}
+
+
 class _Reader:
     """Turns composed nodes into plain data and notes lines and problems on the way."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, comments: Comments) -> None:
         self.lines = source.lines
+        self.remarks = source.remarks
+        self.comments = comments
         self.problems = source.problems
         self.nodes = 0
         self.open: list[yaml.Node] = []
@@ -166,7 +156,7 @@ class _Reader:
     def mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         merged: dict[str, Any] = {}
         merged_lines: dict[Path, int] = {}
-        own: list[tuple[str, yaml.Node, int]] = []
+        own: list[tuple[str, yaml.Node, yaml.Node]] = []
         first_line: dict[str, int] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
@@ -181,12 +171,13 @@ class _Reader:
                 self.problems.add((*path, key), what, "keep one of the two", line=line)
                 continue
             first_line[key] = line
-            own.append((key, value_node, line))
+            own.append((key, key_node, value_node))
         result = dict(merged)
         own_keys = {key for key, _, _ in own}
-        for key, value_node, line in own:
+        for key, key_node, value_node in own:
             where = (*path, key)
-            self.lines[where] = line
+            self.lines[where] = key_node.start_mark.line + 1
+            self.remarks[where] = self.comments.of(key_node, value_node)
             if node.flow_style and _is_empty(value_node) and key.count("(") != key.count(")"):
                 what, right = "a comma ended this value inside { }", "put the whole formula in quotes"
                 self.problems.add(where, what, right, final=True)
@@ -209,7 +200,7 @@ class _Reader:
                     (*path, "<<"), "merges something that is not a mapping", line=base.start_mark.line + 1
                 )
                 continue
-            aside = _Reader(Source(self.problems.file))
+            aside = _Reader(Source(self.problems.file), self.comments)
             aside.open = list(self.open)
             aside.nodes = self.nodes
             data = aside.read(base, path)
@@ -222,7 +213,8 @@ class _Reader:
                 if key not in into:
                     into[key] = value
                     prefix = (*path, key)
-                    lines.update({p: n for p, n in aside.lines.items() if p[: len(prefix)] == prefix})
+                    lines.update(_below(prefix, aside.lines))
+                    self.remarks.update(_below(prefix, aside.remarks))
 
     def key(self, node: yaml.Node, path: Path, line: int) -> str | None:
         if not isinstance(node, yaml.ScalarNode):
@@ -244,6 +236,7 @@ class _Reader:
 
     def scalar(self, node: yaml.ScalarNode, path: Path) -> Any:
         text = str(node.value)
+        self.comments.skip(node)
         surprise = _surprise(node)
         if surprise is not None:
             what, right = surprise

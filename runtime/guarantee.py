@@ -25,8 +25,9 @@ def guarantee_of(op: OpRecord, element: ElementKind, engine: Engine, never: Set[
     if op.sum_ulp or op.column_outputs:
         for name in engine.cross_row_outputs():
             if name not in never:
-                scale[name] = f"the sum over its terms of {scale.get(name, 'abs(exact)')}"
-                fits = f"{scale[name]} < max_value"
+                term = scale.get(name, "abs(exact)")
+                scale[name] = f"the sum over its terms of max({term}, smallest_normal of {element.compute})"
+                fits = "the sum over its terms of abs(exact) is at most max_value"
                 holds[name] = f"({holds[name]}) and {fits}" if name in holds else fits
     return PrecisionGuarantee(
         math_precision=precision,

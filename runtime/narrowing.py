@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import struct
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -40,7 +41,7 @@ def folded(
     if element.ends is not None:
         return _whole(plan, op, desc, element, element.ends, op.fold(desc))
     if element.compute is not ElementKind.F32:
-        return op.fold(desc)
+        return _fold(plan, op, desc, {}, violations)
     numbers = {name: value for name, value in _numbers(desc).items() if name in op.narrowed}
     rounded = {name: _nearest_f32(value) for name, value in numbers.items()}
     beyond = {name: value for name, value in numbers.items() if _overflows(value)}
@@ -66,20 +67,24 @@ def _fold(
 ) -> tuple[float | bool | int, ...]:
     """The scalars of a descriptor with other numbers, which are asked what is wrong with them."""
     changed = {name: value for name, value in numbers.items() if value != getattr(desc, name)}
-    if not changed:
-        return op.fold(desc)
-    known = desc.replace(**changed)
-    for violation in violations(known):
-        said = violation
+    known = desc.replace(**changed) if changed else desc
+
+    def with_given(text: str) -> str:
+        """What is said of the numbers in f32, with those that were given."""
         for name, value in changed.items():
             both = f"{name} is {getattr(desc, name)} ({value} in f32, in which {op.name} is computed)"
-            said = said.replace(f"{name} is {value}", both)
-        raise InvalidProblem(f"{plan}: {said}")
+            text = re.sub(rf"\b{name} is {re.escape(str(value))}(?!\d)", both, text)
+        return text
+
+    for violation in violations(known) if changed else ():
+        raise InvalidProblem(f"{plan}: {with_given(violation)}")
     try:
         return op.fold(known)
     except (ArithmeticError, ValueError) as error:
-        where = f"the nearest number of f32, in which {op.name} is computed"
-        raise InvalidProblem(f"{plan}: {_said(changed)} ({error}), of {where}") from None
+        said = with_given(_said(_numbers(known)))
+        raise InvalidProblem(
+            f"{plan}: {said}, want numbers that {op.name} can be computed with ({error})"
+        ) from None
 
 
 def _at_fault(
@@ -91,11 +96,18 @@ def _at_fault(
             names
             for names in itertools.combinations(numbers, count)
             if not [*violations(other := desc.replace(**numbers | dict.fromkeys(names, 1.0)))]
-            and _fit_f32(op, op.fold(other))
+            and _has_scalars(op, other)
         ]
         if chosen:
             return list(dict.fromkeys(itertools.chain(*chosen)))
     return []
+
+
+def _has_scalars(op: OpRecord, desc: Any) -> bool:
+    try:
+        return _fit_f32(op, op.fold(desc))
+    except (ArithmeticError, ValueError):
+        return False
 
 
 def _fit_f32(op: OpRecord, scalars: tuple[float | bool | int, ...]) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -14,6 +17,7 @@ from baracuda.codegen import verify
 from baracuda.codegen.verify.floats import next_after
 from baracuda.codegen.verify.reference import bound_holds
 from baracuda.errors import InvalidProblem
+from baracuda.narrowing import folded
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 
@@ -182,6 +186,22 @@ def test_a_number_that_is_refused_is_named_alone(backend, bound):
     message = "UnaryParamPlan: param is 1e-37, want numbers from which nothing follows that is beyond f32"
     with pytest.raises(InvalidProblem, match=message):
         results(backend, "softplus", "forward", "f32", {"x": [1]}, param=1e-37, param2=bound)
+
+
+@pytest.mark.parametrize("element", [bc.ElementKind.F32, bc.ElementKind.F64])
+@pytest.mark.parametrize("number", [-2.0, 0.0, 1e-320])
+def test_a_number_without_a_scalar_is_refused_as_it_was_given(element, number):
+    """An error of Python's arithmetic says no more of the call than that."""
+    op = replace(bc.UnaryParamPlan.OPS[bc.UnaryKind.ELU], fold=lambda desc: (math.pow(desc.param, -0.5),))
+    desc = bc.UnaryParamDescriptor(kind="elu", shape=(1,), element=element, param=number)
+    if number > 0 and element is bc.ElementKind.F64:
+        assert folded("UnaryParamPlan", op, desc, element, lambda _: ()) == (math.pow(number, -0.5),)
+        return
+    told = (
+        re.escape(f"UnaryParamPlan: param is {number}") + r".*, want numbers that elu can be computed with \("
+    )
+    with pytest.raises(InvalidProblem, match=told):
+        folded("UnaryParamPlan", op, desc, element, lambda _: ())
 
 
 def test_numbers_that_are_refused_together_are_named_alone(backend):

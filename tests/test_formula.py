@@ -93,6 +93,7 @@ SYNTAX = [
     ("None", "`None` is not in the formula language, at column 1"),
     ("(yield)", "`yield` is not in the formula language, at column 2"),
     ("exp(x).m", "only a name has fields: `.m` follows something else, at column 1"),
+    ("is_half.m", "only a name has fields: `.m` follows something else, at column 1"),
     ("a.m.s", "only a name has fields: `.s` follows something else, at column 1"),
     ("a.m(x)", "a function is called by its plain name, at column 1"),
     (
@@ -417,6 +418,8 @@ NAMES = {"n": "self.n", "m": "m", "a.m": "args.a"}
         ("remainder(n, 2) + floor_divide(n, 3)", "self.n % 2 + self.n // 3"),
         ("max(1, n) if isfinite(m) else -inf", "max(1, self.n) if math.isfinite(m) else -math.inf"),
         ("sqrt(m) + abs(m) ** 2 + m ** n", "math.sqrt(m) + abs(m) ** 2 + math.pow(m, self.n)"),
+        ("m ** -0.5 + m ** 0.5 + m ** -1", "math.pow(m, -0.5) + math.pow(m, 0.5) + math.pow(m, -1)"),
+        ("2 ** -60 * m ** 2", "2**-60 * m**2"),
         ("a.m * pi", "args.a * math.pi"),
         ("broadcasts(n, m)", "checks.broadcasts(self.n, m)"),
     ],

@@ -116,8 +116,9 @@ def test_the_guarantee(backend, op, direction, dtype):
     sums = [] if op.family.template == "attention" else prepared.problem.summed()
     assert {*got} == {*named, *sums}
     for name in sums:
-        named[name] = f"the sum over its terms of {named.get(name, 'abs(exact)')}"
-        fits = f"{named[name]} < max_value"
+        term = f"max({named.get(name, 'abs(exact)')}, smallest_normal of {compute})"
+        named[name] = f"the sum over its terms of {term}"
+        fits = "the sum over its terms of abs(exact) is at most max_value"
         limited[name] = f"({limited[name]}) and {fits}" if name in limited else fits
     assert got == named
     assert dict(guarantee.holds) == limited

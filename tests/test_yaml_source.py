@@ -228,31 +228,49 @@ def test_lines() -> None:
     assert {path: source.line(path) for path in lines} == lines
 
 
-def test_remarks() -> None:
-    """Of a formula: the comment lines before it, and that behind it; of merged ones, those at the anchor."""
-    text = """
-# Not of the block: not as deep.
+REMARKED = """
 ops:
+  # Not of the block: not as deep.
   one:   # of the op
     # Two lines
     # before it,
-    let: &shared
-      a: x + 1      # and this behind.
+    let: &shared  # and one behind
+      a: x + 1      # behind a.
       # Above b.
 
       b: x#2
-    other: {<<: *shared, c: "x"}      # in braces
+    # Before a flow.
+    other: {<<: *shared, c: "x", d: 'y'}      # in braces
+    own: {<<: *shared, a: x}
     last: y                           # C++ would go on \\
+    doc: 'no # comment'
+    long: "one
+    # of its words"
+    after: x #behind
 """
-    source = parse_yaml(text, "ops.yaml")
-    assert source.remark(("ops", "one")) == "of the op"
-    assert source.remark(("ops", "one", "let")) == "Two lines before it,"
-    assert source.remark(("ops", "one", "let", "a")) == "and this behind."
-    assert source.remark(("ops", "one", "let", "b")) == ""
-    assert source.remark(("ops", "one", "other", "a")) == "and this behind."
-    assert source.remark(("ops", "one", "other", "c")) == "in braces"
-    assert source.remark(("ops", "one", "last")) == ""
-    assert source.remark(("ops", "two")) == ""
+# What is said before and behind each key; those of others are none.
+SAID = {
+    (): ("", ""),
+    ("one",): ("Not of the block: not as deep.", "of the op"),
+    ("one", "let"): ("Two lines before it,", "and one behind"),
+    ("one", "let", "a"): ("", "behind a."),
+    ("one", "other"): ("Before a flow.", ""),
+    ("one", "other", "a"): ("", "behind a."),
+    ("one", "other", "d"): ("", "in braces"),
+    ("one", "own", "a"): ("", ""),
+    ("one", "after"): ("", "behind"),
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])
+@pytest.mark.parametrize("trusted", [False, True])
+def test_remarks(end: str, trusted: bool) -> None:
+    """Of a key: the comment lines before it, and that behind its value; of merged keys, at the anchor."""
+    text = REMARKED.replace("\n", end)
+    source = parse_yaml(text, "ops.yaml", trusted=trusted)
+    assert not source.problems
+    found = {path[1:]: tuple(remark) for path, remark in source.remarks.items() if any(remark)}
+    assert found == {path: said for path, said in SAID.items() if any(said)}
 
 
 def test_anchors_and_merge_keys() -> None:

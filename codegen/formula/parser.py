@@ -94,7 +94,7 @@ class _Parser:
             return Name(node.id, column=column)
         if isinstance(node, ast.Attribute):
             check_name(node.attr, column)
-            if not isinstance(node.value, ast.Name):
+            if not isinstance(node.value, ast.Name) or node.value.id in CONSTANTS:
                 raise FormulaError(f"only a name has fields: `.{node.attr}` follows something else", column)
             return Field(self.expr(node.value, deeper), node.attr, column=column)
         if isinstance(node, ast.UnaryOp):

@@ -153,7 +153,7 @@ class _PythonPrinter(_Printer):
     def binary(self, expr: Binary) -> tuple[str, int]:
         if expr.op != "**":
             return super().binary(expr)
-        if not _is_literal(expr.right):
+        if not (_is_whole(expr.right) or (_is_literal(expr.left) and _is_literal(expr.right))):
             # Python's own ** makes a complex number of a negative base.
             return f"math.pow({self.text(expr.left)[0]}, {self.text(expr.right)[0]})", _ATOM
         text, level = super().binary(expr)
@@ -204,6 +204,10 @@ class _DecimalPrinter(_PythonPrinter):
             # Python's quotient of two whole numbers is a double.
             return f"{self.text(expr.left)[0]} / {self.inside(expr.right, _PRODUCT + 1)}", _PRODUCT
         return super().binary(expr)
+
+
+def _is_whole(expr: Expr) -> bool:
+    return isinstance(expr, Number) and isinstance(expr.value, int)
 
 
 def _is_literal(expr: Expr) -> bool:

@@ -41,6 +41,7 @@ from baracuda.codegen.spec.model import (
     Monoid,
     Op,
     Program,
+    Remarks,
     RunState,
     StateField,
     Statement,
@@ -325,22 +326,30 @@ def _head(op: Op, program: Program, template: str) -> str:
     gradients = "gradients of " if program.direction == "backward" else ""
     options = "".join(f" {name}={value}." for name, value in program.options)
     lines = textwrap.wrap(f"{program.stem}: {gradients}{op.doc}.{options}", _COMMENT_WIDTH)
-    lines += textwrap.wrap(program.remarks.get("", ""), _COMMENT_WIDTH)
+    for text in program.remarks[""].before if "" in program.remarks else ():
+        lines += textwrap.wrap(text, _COMMENT_WIDTH)
     for name, line in zip(program.source, formula_lines(program), strict=True):
-        lines += _remarked(line, program.remarks.get(name, ""))
+        lines += _remarked(line, program.remarks.get(name))
     if op.host:
         names = ", ".join((*op.host[0].scalars, *op.host[0].of_pair))
         lines += textwrap.wrap(f"  {names}: from the host, see `baracuda-gen show {op.name}`", _COMMENT_WIDTH)
     return "\n".join(f"// {line}" for line in (*lines, banner(template)))
 
 
-def _remarked(line: str, remark: str) -> list[str]:
-    """A formula with the spec's comment: behind it where there is room, else before it."""
-    whole = f"  {line}  # {remark}"
-    if remark and len(whole) <= _COMMENT_WIDTH:
-        return [whole]
-    above = textwrap.wrap(remark, _COMMENT_WIDTH, initial_indent="  # ", subsequent_indent="  # ")
-    return above + textwrap.wrap(line, _COMMENT_WIDTH, initial_indent="  ", subsequent_indent="      ")
+def _remarked(line: str, remarks: Remarks | None) -> list[str]:
+    """A formula with the spec's comments, that behind it where there is room."""
+    before, behind = remarks or ((), "")
+    whole = f"  {line}  # {behind}"
+    fits = behind and len(whole) <= _COMMENT_WIDTH
+    lead = "  # "
+    lines = [
+        row
+        for text in (*before, "" if fits else behind)
+        for row in textwrap.wrap(text, _COMMENT_WIDTH, initial_indent=lead, subsequent_indent=lead)
+    ]
+    if fits:
+        return [*lines, whole]
+    return lines + textwrap.wrap(line, _COMMENT_WIDTH, initial_indent="  ", subsequent_indent="      ")
 
 
 def _scope(program: Program) -> dict[str, Type]:

@@ -22,6 +22,7 @@ from baracuda.codegen.formula import (
     calls,
     free_names,
     infer,
+    of_element_type,
     parse,
     rewrite,
     substitute,
@@ -345,6 +346,10 @@ class Builder:
         self, expr: Expr, path: Path, want: Type | None = None, shown: Expr | None = None
     ) -> Type | None:
         """The type of an expression, which a message says as `shown`."""
+        if self.number == WHOLE and of_element_type(expr):
+            what = f"{to_text(shown or expr)}: limits of the element type are those of floats"
+            self.problems.add(path, what, "a formula of integers without them")
+            return None
         try:
             return infer(expr, self.scope.types, want)
         except FormulaError as error:

@@ -32,6 +32,7 @@ from baracuda.codegen.spec.model import (
     Monoid,
     Op,
     Program,
+    Remarks,
     Spec,
     TileSet,
     stem_of,
@@ -44,6 +45,7 @@ from baracuda.codegen.spec.rules import condition, numbers_of, parse_at
 from baracuda.codegen.spec.scope import EXTENT, INDEX
 from baracuda.codegen.spec.structure import mentions
 from baracuda.codegen.spec.tensors import MAPS, outputs_of
+from baracuda.codegen.yaml_remarks import Remark
 from baracuda.codegen.yaml_source import Source
 
 #: Names that an op's `ref` may use beside its tensors and attributes.
@@ -343,15 +345,20 @@ def _resolve_op(
 
 def _remarks(
     block: schema.Direction, source: Source, path: Path, places: Mapping[Path, Path]
-) -> dict[str, str]:
-    """The comments of a block and of its formulas: one a line, for formulas of one line that of the last."""
-    steps: dict[Path, str] = {(): ""}
-    steps |= {("let", name): name for name in block.let}
-    steps |= {("row", name): name for name in block.row}
-    steps |= {(name,): name for name in block.outputs}
-    paths = {name: places.get(step, (*path, *step)) for step, name in steps.items()}
-    by_line = {source.lines[at]: name for name, at in paths.items() if at in source.lines}
-    return {name: text for name in by_line.values() if (text := source.remark(paths[name]))}
+) -> dict[str, Remarks]:
+    """The comments of a direction and of its formulas; what heads a `let` or `row` goes to its first one."""
+
+    def said_of(*steps: str) -> Remark:
+        return source.remarks.get(places.get(steps, (*path, *steps)), Remark())
+
+    found = {"": Remarks(said_of(), "")}
+    for word, names in (("let", block.let), ("row", block.row), ("", block.outputs)):
+        heading = said_of(word) if word else Remark()
+        for name in names:
+            own = said_of(word, name) if word else said_of(name)
+            found[name] = Remarks((*heading, own.before), own.behind)
+            heading = Remark()
+    return {name: remarks for name, remarks in found.items() if any((*remarks.before, remarks.behind))}
 
 
 def _resolve_host(

@@ -131,6 +131,7 @@ def _limits(element: str) -> dict[str, Any]:
     kind = FORMATS[element]
     return {
         "max_value": kind.largest,
+        "min_value": -kind.largest,
         "smallest_subnormal": np.ldexp(WIDE(1), kind.least),
         "smallest_normal": np.ldexp(WIDE(1), kind.least + kind.bits - 1),
         "epsilon": np.ldexp(WIDE(1), 1 - kind.bits),

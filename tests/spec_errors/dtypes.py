@@ -61,6 +61,18 @@ case(
     ],
 )
 case(
+    "a limit of floats for integers",
+    ("    dtypes: float\n    attrs:", "    dtypes: [float, i32]\n    attrs:"),
+    (MIX_Y, "      y: a * rest if is_half else b * weight\n"),
+    errors=[
+        (
+            "y: a * rest if",
+            "ops.mix.forward.y: a * rest if is_half else b * weight: limits of the element type are those "
+            "of floats (a formula of integers without them)",
+        )
+    ],
+)
+case(
     "an unknown set of an op",
     ("    dtypes: float\n", "    dtypes: flaot\n"),
     errors=[

@@ -1,6 +1,7 @@
 // pow_backward: gradients of a to the power of b; of integers with a negative b the quotient without its fraction.
+//   # The logarithm first: in f32 the power shares it, and may call a function then.
 //   early = element_early_log(abs(a))
-//   power = element_pow(a, b)  # The logarithm first: in f32 the power shares it, and may call a function then.
+//   power = element_pow(a, b)
 //   da = (0 if b == 0 else dy) * (element_pow_slope(a, b, power) * b)
 //   db = 0 if a == 0 and b >= 0 else nan if a < 0 else dy * (power * element_late_log(early))
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.

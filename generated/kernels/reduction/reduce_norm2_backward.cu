@@ -1,4 +1,5 @@
 // reduce_norm2_backward: gradients of Euclidean norm; torch.linalg.vector_norm, jnp.linalg.norm.
+//   # whichever order does not underflow
 //   share = x * n.factor / n.length if n.factor > 1 else x / n.length * n.factor
 //   grown = x * (1 / smallest_normal) / n.length * n.factor
 //   fits = abs(share) >= smallest_normal or n.length == inf

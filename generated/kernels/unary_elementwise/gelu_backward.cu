@@ -1,5 +1,5 @@
 // gelu_backward: gradients of x times ndtr(x); Hendrycks and Gimpel 2016.
-//   a = min(abs(x), 60)
+//   a = min(abs(x), 60)  # beyond 60 the tail is 0
 //   tail = element_bell_product(1 if x >= 0 else dy, element_mills_excess(a), a)
 //   dx = dy * (1 - tail) if x >= 0 else tail
 // Generated from ops.yaml by templates/map.cu.j2. Do not edit: run `baracuda-gen generate`.

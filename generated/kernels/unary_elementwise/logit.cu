@@ -1,6 +1,7 @@
 // logit: log(x / (1 - x)), the inverse of sigmoid, of x between eps and 1 - eps where eps is not negative.
-//   low = eps if eps >= 0 else -inf  # From 1 - eps on, which rounds, it is what it is at eps with the other sign.
+//   low = eps if eps >= 0 else -inf
 //   below = x < low
+//   # From 1 - eps on, which rounds, it is what it is at eps with the other sign.
 //   above = 1 - x < low and not below
 //   z = eps if below or above else x
 //   v = element_log_odds(z)
