@@ -18,9 +18,9 @@ _BEHIND_KEY = re.compile(r"\s*:\s*(?:&\S+\s+)?#\s*(\S.*)")
 
 
 class Remark(NamedTuple):
-    """What is said before a key, and behind it or its value; empty where there is no comment."""
+    """What is said before a key, in paragraphs, and behind it or its value; empty where nothing is."""
 
-    before: str = ""
+    before: tuple[str, ...] = ()
     behind: str = ""
 
 
@@ -45,8 +45,10 @@ class Comments:
 
         One with a backslash is none: at the end of a line of C++ it would take in the next.
         """
-        texts = self._before(key), self._behind(key, value)
-        return Remark(*("" if "\\" in text else text for text in texts))
+        before, behind = (
+            "" if "\\" in text else text for text in (self._before(key), self._behind(key, value))
+        )
+        return Remark((before,) if before else (), behind)
 
     def _before(self, key: yaml.Node) -> str:
         line, column = key.start_mark.line, key.start_mark.column

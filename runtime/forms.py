@@ -84,14 +84,14 @@ class Form(NamedTuple):
     """What one finder recognises.
 
     Attributes:
-        library: whose arrays they are.
+        producer: the library whose arrays they are.
         reads: how the arrays are read: a key of `_READS`.
         given: the arguments that are arrays.
         absent: those that are None.
         space: the workspace: "none", "Workspace", or "array" for one of the same library.
     """
 
-    library: str
+    producer: str
     reads: str
     given: tuple[str, ...]
     absent: tuple[str, ...]

@@ -45,7 +45,7 @@ class _FormCalls:
         self.known: dict[tuple[int, ...], KnownCall] = {}
         self.seen: set[int] = set()
         self.latest: tuple[RememberedLayout, Callable[..., bool]] | None = None
-        self.current = current_handle(form.library, device)
+        self.current = current_handle(form.producer, device)
         self.describe, self.find = maker_of(form)(self.known, device, args, Workspace)
         guard = tensor_guard() if form.reads == "torch guarded" else None
         self.same_as = guard or functools.partial(functools.partial, operator.eq)

@@ -38,6 +38,22 @@ def models() -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+def test_a_page_says_nothing_twice(page: Path) -> None:
+    """No two headings, and no two points of a list under one heading, begin alike."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heading, seen = "", set()
+    for line in prose.split("\n"):
+        point = re.match(r"- \*\*[^*]+\*\*", line)
+        if re.match("#+ ", line):
+            heading = line
+        elif point is None:
+            continue
+        said = (heading, point[0] if point else "")
+        assert said not in seen, said
+        seen.add(said)
+
+
 def test_the_table_of_functions_is_current() -> None:
     begin, end = "<!-- functions: begin -->\n", "\n<!-- functions: end -->"
     shown = SPEC_PAGE[SPEC_PAGE.index(begin) + len(begin) : SPEC_PAGE.index(end)]

@@ -9,6 +9,7 @@ from baracuda.codegen.problems import suggest
 from .errors import FormulaError
 from .functions import FUNCTIONS, Function
 from .nodes import (
+    CONDITIONS,
     LIMITS,
     Binary,
     Boolean,
@@ -49,7 +50,7 @@ class Checker:
         if isinstance(expr, Boolean):
             return BOOL
         if isinstance(expr, Constant):
-            if expr.name == "is_half":
+            if expr.name in CONDITIONS:
                 return BOOL
             return COMPUTE if expr.name in LIMITS else FLOAT_LITERAL
         if isinstance(expr, (Name, Field)):

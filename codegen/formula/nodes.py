@@ -103,6 +103,8 @@ MATH_CONSTANTS = ("inf", "nan", "pi")
 LIMITS = ("max_value", "min_value", "smallest_normal", "smallest_subnormal", "epsilon", "is_half")
 #: Those of them that belong to the type in which formulas compute.
 OF_COMPUTE = ("smallest_subnormal",)
+#: Those that are conditions.
+CONDITIONS = ("is_half",)
 CONSTANTS = MATH_CONSTANTS + LIMITS
 
 

@@ -41,7 +41,6 @@ from baracuda.codegen.spec.model import (
     Monoid,
     Op,
     Program,
-    Remarks,
     RunState,
     StateField,
     Statement,
@@ -50,6 +49,7 @@ from baracuda.codegen.spec.model import (
 from baracuda.codegen.spec.pairs import angle_names
 from baracuda.codegen.spec.scope import EXTENT, INDEX
 from baracuda.codegen.spec.tensors import FLAG
+from baracuda.codegen.yaml_remarks import Remark
 
 _TYPES: dict[str, Type] = {
     "compute": COMPUTE,
@@ -326,25 +326,24 @@ def _head(op: Op, program: Program, template: str) -> str:
     gradients = "gradients of " if program.direction == "backward" else ""
     options = "".join(f" {name}={value}." for name, value in program.options)
     lines = textwrap.wrap(f"{program.stem}: {gradients}{op.doc}.{options}", _COMMENT_WIDTH)
-    for text in program.remarks[""].before if "" in program.remarks else ():
+    for text in program.remarks.get("", Remark()).before:
         lines += textwrap.wrap(text, _COMMENT_WIDTH)
     for name, line in zip(program.source, formula_lines(program), strict=True):
-        lines += _remarked(line, program.remarks.get(name))
+        lines += _remarked(line, program.remarks.get(name, Remark()))
     if op.host:
         names = ", ".join((*op.host[0].scalars, *op.host[0].of_pair))
         lines += textwrap.wrap(f"  {names}: from the host, see `baracuda-gen show {op.name}`", _COMMENT_WIDTH)
     return "\n".join(f"// {line}" for line in (*lines, banner(template)))
 
 
-def _remarked(line: str, remarks: Remarks | None) -> list[str]:
+def _remarked(line: str, remark: Remark) -> list[str]:
     """A formula with the spec's comments, that behind it where there is room."""
-    before, behind = remarks or ((), "")
-    whole = f"  {line}  # {behind}"
-    fits = behind and len(whole) <= _COMMENT_WIDTH
+    whole = f"  {line}  # {remark.behind}"
+    fits = bool(remark.behind) and len(whole) <= _COMMENT_WIDTH
     lead = "  # "
     lines = [
         row
-        for text in (*before, "" if fits else behind)
+        for text in (*remark.before, "" if fits else remark.behind)
         for row in textwrap.wrap(text, _COMMENT_WIDTH, initial_indent=lead, subsequent_indent=lead)
     ]
     if fits:

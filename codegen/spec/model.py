@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from baracuda.codegen.formula import Expr, free_names
 from baracuda.codegen.spec.names import struct_name
 from baracuda.codegen.spec.schema import DescriptorField, Tensor
+from baracuda.codegen.yaml_remarks import Remark
 
 #: The default of a descriptor's number that the op's attribute gives.
 OF_KIND = "kind"
@@ -142,13 +142,6 @@ class Attribute:
     wide: bool = False
 
 
-class Remarks(NamedTuple):
-    """What the spec says of a formula in comments: those before it, and that behind it; some may be empty."""
-
-    before: tuple[str, ...]
-    behind: str
-
-
 @dataclass(frozen=True)
 class Program:
     """The formulas of one direction of an op with its options decided.
@@ -218,7 +211,7 @@ class Program:
     packs: int = 1
     half_packs: int = 1
     number: str = "compute"
-    remarks: Mapping[str, Remarks] = field(default_factory=dict)
+    remarks: Mapping[str, Remark] = field(default_factory=dict)
 
     @property
     def written(self) -> tuple[str, ...]:

@@ -32,7 +32,6 @@ from baracuda.codegen.spec.model import (
     Monoid,
     Op,
     Program,
-    Remarks,
     Spec,
     TileSet,
     stem_of,
@@ -345,20 +344,25 @@ def _resolve_op(
 
 def _remarks(
     block: schema.Direction, source: Source, path: Path, places: Mapping[Path, Path]
-) -> dict[str, Remarks]:
+) -> dict[str, Remark]:
     """The comments of a direction and of its formulas; what heads a `let` or `row` goes to its first one."""
 
     def said_of(*steps: str) -> Remark:
         return source.remarks.get(places.get(steps, (*path, *steps)), Remark())
 
-    found = {"": Remarks(said_of(), "")}
+    found = {"": _heading(said_of())}
     for word, names in (("let", block.let), ("row", block.row), ("", block.outputs)):
-        heading = said_of(word) if word else Remark()
+        heading = _heading(said_of(word)) if word else Remark()
         for name in names:
             own = said_of(word, name) if word else said_of(name)
-            found[name] = Remarks((*heading, own.before), own.behind)
+            found[name] = Remark(heading.before + own.before, own.behind)
             heading = Remark()
-    return {name: remarks for name, remarks in found.items() if any((*remarks.before, remarks.behind))}
+    return {name: remark for name, remark in found.items() if remark != Remark()}
+
+
+def _heading(remark: Remark) -> Remark:
+    """What is said of a block, which stands before what it holds."""
+    return Remark((*remark.before, remark.behind) if remark.behind else remark.before)
 
 
 def _resolve_host(

@@ -135,7 +135,7 @@ def _limits(element: str) -> dict[str, Any]:
         "smallest_subnormal": np.ldexp(WIDE(1), kind.least),
         "smallest_normal": np.ldexp(WIDE(1), kind.least + kind.bits - 1),
         "epsilon": np.ldexp(WIDE(1), 1 - kind.bits),
-        "is_half": element in ("f16", "bf16"),
+        "is_half": COMPUTE[element] != element,
     }
 
 
