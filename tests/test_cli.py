@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -224,6 +225,20 @@ def test_errors_become_messages(monkeypatch: pytest.MonkeyPatch, error: Exceptio
     result = run("lint")
     assert result.exit_code == code
     assert str(error) in result.stderr
+
+
+def test_an_interrupt_within_a_lock_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C may come while a lock is not taken yet that is given back then, which is an error of its own."""
+
+    def fail(spec: Path | None) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            threading.Lock().release()
+
+    monkeypatch.setattr(codegen, "load_spec", fail, raising=False)
+    result = run("lint")
+    assert (result.exit_code, result.stderr.strip()) == (1, "Aborted!")
 
 
 def test_a_bug_is_a_message_too_and_keeps_its_traceback_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,8 @@ class Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:
+            if _of_interrupt(error):
+                raise click.Abort from error
             failure = explain(error)
             if failure is None:
                 if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
@@ -90,6 +92,13 @@ class Group(click.Group):
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"warning: {message}", err=True)
+
+
+def _of_interrupt(error: BaseException | None) -> bool:
+    """Whether an error came of Ctrl-C, such as that of a lock which it kept from being taken."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _bug(error: Exception) -> Failure:
